@@ -326,6 +326,10 @@ def _migrate() -> Schema:
             "type": ["string", "null"],
             "description": "Why the target is reached by dump and load alone, where it is of the other product; null where it opens the tables as they are.",
         },
+        "foreign_keys_unknown": {
+            "type": ["string", "null"],
+            "description": "Why nobody knows which InnoDB tables refer to these; null where that is known, or the tables go to Aria.",
+        },
         "tables": list_of(table),
         "order": list_of(an_object(dict(name))) | {"description": "In which order to convert them."},
         "disk_free_bytes": {"type": ["number", "null"], "description": "Where the data directory lies."},

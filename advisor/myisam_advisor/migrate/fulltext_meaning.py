@@ -16,6 +16,7 @@ from myisam_advisor.migrate.fulltext_settings import (
     SHORTEST,
     TOKEN_CHARACTERS,
 )
+from myisam_advisor.migrate.innodb_names import document_number
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_text, sql_list, statement
@@ -25,10 +26,13 @@ WORDS = ("x", "ox", "cat", "tree")
 MYISAM_STOPWORDS, INNODB_STOPWORDS = "543", "36"
 # Those of InnoDB that are none in MyISAM and have three letters (asked of MariaDB 10.11 with ft_min_word_len=1; de, en, la, a and i are shorter).
 OWN_STOPWORDS, OWN_CHARACTERS = "'und' and 'www'", 3
+# storage/innobase/include/fts0fts.h, FTS_DOC_ID_MAX_STEP of MySQL 5.6, and of later ones.
+OLD_STEP, STEP, LARGER_STEP_SINCE = 10_000, 65_535, (5, 7)
 
 
 def fulltext_changes(subject: Subject) -> Iterator[Change]:
     """Of a table that has such an index and goes to InnoDB."""
+    yield from _document_numbers(subject)
     for index in subject.structure.of_kind(types.FULLTEXT)[:1]:
         columns = _columns(subject.structure, index)
         yield from _lengths(subject, columns)
@@ -52,6 +56,21 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
             "A search finds rows only after their COMMIT, also in the transaction that wrote them.",
             statement(""),
         )
+
+
+def _document_numbers(subject: Subject) -> Iterator[Change]:
+    """Tried on MySQL 5.6, 8.0 and 9.7, MariaDB 10.5 to 11.8: MariaDB takes any number but 0, and those below it."""
+    column = document_number(subject.structure)
+    if column is None:
+        return
+    step = STEP if subject.kind.version >= LARGER_STEP_SINCE else OLD_STEP
+    steps = "" if subject.kind.is_mariadb else f", or {step:,} or more above the largest in the rows before it,"
+    name = quote_identifier(column.name)
+    yield Change(
+        "document-numbers",
+        f"Its column {column.name} becomes InnoDB's own number of a document: a row with 0{steps} ends the copy with error 182, one number in two rows with 1022.",
+        statement("SELECT MIN({}), MAX({}), COUNT({}) - COUNT(DISTINCT {}) FROM {};", *[name] * 4, subject.table),
+    )
 
 
 def _columns(structure: Structure, index: Index) -> Sql:

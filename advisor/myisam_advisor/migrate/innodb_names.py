@@ -59,6 +59,13 @@ def reserved_index(structure: Structure, kind: ServerKind, table: Sql) -> Iterat
             yield Refusal(1280, f"{index.name} is a name that InnoDB keeps for itself", drop_index(table, index.name))
 
 
+def document_number(structure: Structure) -> Column | None:
+    """The column that InnoDB takes for its own number of a document, where there is a FULLTEXT index."""
+    if not structure.of_kind(types.FULLTEXT):
+        return None
+    return next(filter(_is_document_number, structure.columns), None)
+
+
 def _is_document_number(column: Column) -> bool:
     return column.name == DOCUMENT_COLUMN and column.type == types.LONGLONG and not column.nullable
 

@@ -1,4 +1,4 @@
-"""One look for a migration: the server's variables and engines, then the files of its tables. No table is opened, and information_schema is not asked."""
+"""One look for a migration: the server's variables and engines, the files of its tables, the foreign keys that refer to them. No table is opened."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
+from myisam_advisor.migrate.foreign_look import with_foreign_keys
 from myisam_advisor.migrate.prediction import Migration, in_order, left_alone, predict
 from myisam_advisor.migrate.server_kind import (
     INNODB,
@@ -56,16 +57,19 @@ def looked_at(
         raise UserError(
             f"{directory} cannot be read ({error.strerror}): run as root, or as the server's user."
         ) from None
+    tables, unknown = found.tables, ""
+    if to == INNODB:
+        tables, unknown = with_foreign_keys(found.tables, session, here, directory, location.owner)
     cache = "innodb_buffer_pool_size" if to == INNODB else "aria_pagecache_buffer_size"
     cache_bytes = whole_number(variables.get(cache))
     free_bytes = _free_bytes(directory)
     server = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
     machine = Machine(_available_bytes(directory, proc), cache_bytes, rates, time.time(), free_bytes, server)
-    predictions = predict(found.tables, to, here, later, machine)
+    predictions = predict(tables, to, here, later, machine)
     idle = {one.name: one.idle_seconds for one in found.tables if one.idle_seconds is not None}
     return Migration(
         here, later, to, tuple(predictions), in_order(predictions, idle), (*found.left_out, *left_alone(found.tables)),
-        whole_number(variables.get("key_buffer_size")), cache_bytes, free_bytes, tuple(found.not_found),
+        whole_number(variables.get("key_buffer_size")), cache_bytes, free_bytes, tuple(found.not_found), unknown,
     )  # fmt: skip
 
 

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from myisam_advisor.migrate.aria_meaning import IGNORED_OPTIONS, aria_changes
 from myisam_advisor.migrate.change import Change, Subject, filled, on_copy
 from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
+from myisam_advisor.migrate.generated_meaning import generated_changes
 from myisam_advisor.migrate.key_lengths import OLD_PART_BYTES
-from myisam_advisor.migrate.refusals import date_columns, refusals, shortened_indexes
+from myisam_advisor.migrate.odd_dates import lost_dates, rows_of
+from myisam_advisor.migrate.refusals import refusals, shortened_indexes
 from myisam_advisor.migrate.row_size import has_row_identity
 from myisam_advisor.migrate.server_kind import INNODB
-from myisam_exporter.files.structure import Structure
-from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, sql_list, statement
+from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, statement
 
 # What InnoDB makes something else of, or nobody anything.
 KEPT_OPTIONS = frozenset({"KEY_BLOCK_SIZE", "AVG_ROW_LENGTH"})
@@ -26,7 +27,8 @@ KEPT_OPTIONS = frozenset({"KEY_BLOCK_SIZE", "AVG_ROW_LENGTH"})
 def changes(subject: Subject) -> tuple[Change, ...]:
     """All of them, those that lose something first."""
     found = _to_innodb if subject.to == INNODB else aria_changes
-    return (*_of_rows(subject), *_of_any(subject), *found(subject))
+    of_values = (*lost_dates(subject), *generated_changes(subject))
+    return (*_of_rows(subject), *of_values, *_of_any(subject), *found(subject))
 
 
 def _of_rows(subject: Subject) -> Iterator[Change]:
@@ -37,20 +39,12 @@ def _of_rows(subject: Subject) -> Iterator[Change]:
         if one.code == 1118:
             yield Change("full-row", f"Error 1118: {one.why}.", statement("SHOW CREATE TABLE {};", subject.table))
         elif one.code == 1292:
-            shown = statement("SELECT COUNT(*) FROM {} WHERE {};", subject.table, _has_zero(subject.structure))
+            shown = rows_of(subject.structure, subject.kind, subject.table)
             yield Change("zero-dates", f"Error 1292: {one.why}.", shown)
         elif one.code == 4025:
             yield Change("check-refused", f"Error 4025: {one.why}.", statement("SHOW CREATE TABLE {};", subject.table))
         else:
             yield Change("read-only", f"Error {one.code}: {one.why}.", statement("SELECT @@global.read_only;"))
-
-
-def _has_zero(structure: Structure) -> Sql:
-    """The condition that a date has a part that is zero: also 2010-00-00 stops the copy."""
-    names = map(quote_identifier, date_columns(structure))
-    return statement(
-        "0 IN ({})", sql_list(statement("MONTH({}), DAYOFMONTH({}), {} + 0", *[name] * 3) for name in names)
-    )
 
 
 def _of_any(subject: Subject) -> Iterator[Change]:
@@ -213,6 +207,11 @@ def _of_counter(subject: Subject) -> Iterator[Change]:
         yield Change(
             "counter-after-restart",
             "After a restart AUTO_INCREMENT goes on behind the highest row that is left: numbers of deleted rows are given out again.",
+            statement("SHOW CREATE TABLE {};", table),
+        )
+        yield Change(
+            "counter-update",
+            "An UPDATE that gives a row a higher number than the counter does not move it: an INSERT later ends with error 1062, once the counter comes there.",
             statement("SHOW CREATE TABLE {};", table),
         )
     yield Change(

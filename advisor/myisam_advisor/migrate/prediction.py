@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from myisam_advisor.catalogue.conversions import Conversion
 from myisam_advisor.migrate.change import Change, Subject, TableName
+from myisam_advisor.migrate.foreign_keys import foreign_changes, foreign_refusals, with_foreign
 from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
 from myisam_advisor.migrate.limits import limits
 from myisam_advisor.migrate.meaning import changes
+from myisam_advisor.migrate.redo_log import long_rows, rows_beyond_log
 from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.refusals import refusals, shortened_indexes
 from myisam_advisor.migrate.row_size import has_whole_key
@@ -76,7 +78,10 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """All tables that were asked for, in the order in which to convert them, and those of which nothing can be said; of these, the names that are nobody's (`not_found`)."""
+    """All tables that were asked for, in the order in which to convert them, and those of which nothing can be said; of these, the names that are nobody's (`not_found`).
+
+    `foreign_keys_unknown` is why nobody knows which InnoDB tables refer to these, empty where that is known.
+    """
 
     here: ServerKind
     target: ServerKind | None
@@ -88,6 +93,7 @@ class Migration:
     cache_bytes: int | None
     disk_free_bytes: int | None
     not_found: tuple[tuple[str, str], ...] = ()
+    foreign_keys_unknown: str = ""
 
     def on_target(self, error: Refusal) -> str:
         """What is said of an error that the target would end an ALTER with."""
@@ -144,10 +150,18 @@ def _one(
 ) -> Prediction:  # fmt: skip
     first = [*_of_state(table, here), *_of_merge(table, moved), *_of_place(table, to, here)]
     name = quote_table(*table.name)
-    errors = [*first, *_certain(table.structure, to, here, name)]
+    foreign = foreign_refusals(table.structure, table.referred_by, here) if to == INNODB else []
+    of_rows = list(rows_beyond_log(table.structure, table.contents, here)) if to == INNODB else []
+
+    def on_this_server(made: Structure) -> list[Refusal]:
+        return [*first, *with_foreign(_certain(made, to, here, name), foreign, here), *of_rows]
+
+    errors = on_this_server(table.structure)
     bare = replace(table.structure, row_format="", options=_without_block_size(table.structure))
     packed = table.contents is not None and table.contents.row_format == PACKED
     subject = Subject(table.name, table.structure, to, here, members.get(table.name, ()), here=here, packed=packed)
+    alive = foreign_changes(subject, table.referred_by) if to == INNODB and not foreign else ()
+    long = long_rows(table.structure, table.contents, here, name) if to == INNODB and not of_rows else ()
     contents = table.contents if table.contents and is_size_told(table.structure, table.contents.row_format) else None
     own = own_copy(table.name, contents, to, here, machine) if contents else None
     after = _size(table.structure, contents, to, here, own) if contents else None
@@ -157,8 +171,8 @@ def _one(
     # What the script writes, which resets options, is refused of less.
     of_script = _certain(bare, to, target, name) if target is not None else []
     return Prediction(
-        table.name, table.structure.engine, to, tuple(errors), (*limits(to, here, machine, after, lasts), *_changes(subject, target)), table.contents,
-        lasts, after, table.structure.row_format, table.structure.columns, table.structure.option(BLOCK_SIZE), (*first, *_certain(bare, to, here, name)),
+        table.name, table.structure.engine, to, tuple(errors), (*limits(to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)), table.contents,
+        lasts, after, table.structure.row_format, table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(on_this_server(bare)),
         tuple(one for one in there if one.code not in known), shortened_indexes(bare, to, here) if to == INNODB else (),
         has_whole_key(table.structure), table.triggers, tuple(one for one in of_script if one.code not in known),
     )  # fmt: skip

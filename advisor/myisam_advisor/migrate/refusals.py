@@ -26,12 +26,13 @@ from myisam_advisor.migrate.key_lengths import (
     short_parts,
     trees_of,
 )
+from myisam_advisor.migrate.odd_dates import refused_dates, refused_defaults
 from myisam_advisor.migrate.refusal import WARNING, Check, Refusal, drop_index, listed
 from myisam_advisor.migrate.row_size import OLD_FORMATS, counted_trees, full_row_bytes, has_row_identity, limit_bytes
 from myisam_advisor.migrate.server_kind import ARIA, DICTIONARY_SINCE, INNODB, ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
-from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statement
+from myisam_exporter.server.sql import Sql, quote_identifier, statement
 
 MAXIMUM_COLUMNS = 1017
 # Of one index in Aria: measured on MariaDB 10.5, and on 10.11 to 11.8.
@@ -72,52 +73,6 @@ def _of_engine(code: int, why: str, otherwise: str, mend: str, kind: ServerKind)
         return Refusal(code, why, mend)
     lacks = "sql_mode lacks NO_ENGINE_SUBSTITUTION: the ALTER ends with a warning"
     return Refusal(WARNING, f"{why}, and {lacks}, and {otherwise}", mend)
-
-
-def _defaults(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    zero = [column.name for column in structure.columns if column.zero_default and kind.refuses_zero_defaults]
-    partly = [
-        column.name for column in structure.columns if column.partly_zero_default and kind.refuses_zero_in_defaults
-    ]
-    for names, what, mode in (
-        (zero, "0000-00-00", "NO_ZERO_DATE"),
-        (partly, "a date without a month or a day", "NO_ZERO_IN_DATE"),
-    ):
-        if not names:
-            continue
-        yield Refusal(
-            1067,
-            f"the default of {listed(names)} is {what}, which sql_mode refuses ({mode})",
-            statement(
-                "ALTER TABLE {} {};",
-                table,
-                sql_list(statement("ALTER COLUMN {} DROP DEFAULT", quote_identifier(name)) for name in names),
-            )
-            + f" Or run the ALTER with an sql_mode without {mode}.",
-        )
-
-
-def date_columns(structure: Structure) -> list[str]:
-    """The columns of which a zero may stop the copy."""
-    return [
-        column.name for column in structure.columns if column.type in types.DATES and column.type != types.TIMESTAMP
-    ]
-
-
-def _zero_dates(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    names = date_columns(structure)
-    what = [
-        text
-        for text, refused in (("0000-00-00", kind.refuses_zero_dates), ("2010-00-00", kind.refuses_zero_in_dates))
-        if refused
-    ]
-    if names and what:
-        yield Refusal(
-            1292,
-            f"a row with {' or '.join(what)} in {listed(names)} stops the copy: may fail at the first such row",
-            "Look for such rows first.",
-            may=True,
-        )
 
 
 def _spatial(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
@@ -329,7 +284,15 @@ def shortened_indexes(structure: Structure, to: str, kind: ServerKind) -> tuple[
 
 
 # As the server goes through a table: its indexes and defaults, and then what the engine says.
-OF_THE_SERVER: tuple[Check, ...] = (_spatial, _fulltext, short_parts, _whole_keys, _counter, _defaults, _primary_key)
+OF_THE_SERVER: tuple[Check, ...] = (
+    _spatial,
+    _fulltext,
+    short_parts,
+    _whole_keys,
+    _counter,
+    refused_defaults,
+    _primary_key,
+)
 OF_MARIADB: tuple[Check, ...] = (
     _columns, reserved_index, _options, document_index, _virtual_words, key_parts, reserved_names, _row_size,
 )  # fmt: skip
@@ -340,8 +303,8 @@ OF_OLD_MYSQL: tuple[Check, ...] = (
 OF_MYSQL: tuple[Check, ...] = (
     document_index, reserved_names, _columns, reserved_index, _options, _row_size, key_parts,
 )  # fmt: skip
-OF_ROWS: tuple[Check, ...] = (_zero_dates, _checks)
-OF_ARIA: tuple[Check, ...] = (_partitions, _defaults, _aria_keys, _virtual_keys)
+OF_ROWS: tuple[Check, ...] = (refused_dates, _checks)
+OF_ARIA: tuple[Check, ...] = (_partitions, refused_defaults, _aria_keys, _virtual_keys)
 
 
 def _checks_of(to: str, kind: ServerKind) -> tuple[Check, ...]:

@@ -14,7 +14,7 @@ from myisam_advisor.migrate.change import Change
 from myisam_advisor.migrate.limits import DISK_FULL
 from myisam_advisor.migrate.prediction import Migration, Prediction, wanted_cache_bytes
 from myisam_advisor.migrate.refusal import Refusal
-from myisam_advisor.migrate.script import tables_of
+from myisam_advisor.migrate.script import foreign_keys_unknown, tables_of
 from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.sizes import Range
 from myisam_advisor.migrate.times import REPORTED
@@ -26,9 +26,10 @@ PIPED_WIDTH = 120
 UNKNOWN = "not known"
 ELSEWHERE = "by what took how long on another machine: on yours half or four times of that; trial engine measures yours"
 # What somebody has to look at, table by table.
-NAMED = frozenset(
-    {"merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked", "disk-full", "statement-time"}
-)
+NAMED = frozenset({
+    "merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked", "disk-full", "statement-time", "generated-refused", "document-numbers",
+    "row-beyond-log", "foreign-key-alive",
+})  # fmt: skip
 
 
 def as_text(migration: Migration, reader: TextIO | None = None) -> str:
@@ -43,6 +44,8 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
     yield Text(_headline(migration, len(failing)), style="bold")
     if migration.dump_needed:
         yield Text(migration.dump_needed)
+    if migration.foreign_keys_unknown:
+        yield Text(printable(foreign_keys_unknown(migration)))
     yield from _disk(migration, converting)
     for one in failing:
         yield from _failing(one, migration)

@@ -24,7 +24,10 @@ from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, quote
 BATCH_TABLES, BATCH_BYTES = 20, 10 << 30
 LARGE_BYTES = 1 << 30
 # What is to be looked at before the ALTER: it may stop it, or an INSERT long afterwards.
-TO_LOOK_AT = frozenset({"zero-dates", "full-row", "check-refused", "prefix-shortened"})
+TO_LOOK_AT = frozenset({
+    "zero-dates", "full-row", "check-refused", "prefix-shortened", "dates-lost", "generated-refused", "document-numbers", "row-beyond-log",
+    "foreign-key-alive",
+})  # fmt: skip
 # Why an ALTER stands in comments, and what is to be done first.
 HELD = {
     "merge-members": "Make a view of its members first, with UNION ALL.",
@@ -118,12 +121,19 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
     )
     if migration.dump_needed:
         yield in_comments(migration.dump_needed)
+    if migration.foreign_keys_unknown:
+        yield in_comments(foreign_keys_unknown(migration))
     if migration.here.clustered:
         yield in_comments(OF_A_CLUSTER)
     if any(one.changes for one in ready):
         yield in_comments(
             "Which statements mean another thing afterwards: myisam-advisor migrate, without --format sql."
         )
+
+
+def foreign_keys_unknown(migration: Migration) -> str:
+    """What is said where nobody knows which InnoDB tables refer to these."""
+    return f"Whether foreign keys of InnoDB tables refer to these is not known: {migration.foreign_keys_unknown}. One that does not fit stops the ALTER."
 
 
 def _without_an_end(here: ServerKind) -> Iterator[str]:

@@ -6,6 +6,7 @@ disabled_storage_engines, sql_require_primary_key) and of MariaDB; tried on MySQ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -47,6 +48,13 @@ FILE_PER_TABLE_SINCE = {MYSQL: (5, 6), MARIADB: (10, 0)}
 SUPPORTED = frozenset({"YES", "DEFAULT"})
 # Settings whose empty value is none: MariaDB 10.4 and 10.5 have them as "Deprecated parameter with no effect".
 EMPTY_IS_NONE = frozenset({"innodb_file_format", "innodb_large_prefix", "innodb_default_row_format"})
+# Of sql_mode, what decides about dates: also those that TRADITIONAL stands for.
+DATE_MODES = frozenset({"NO_ZERO_DATE", "NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES"})
+OF_TRADITIONAL = frozenset({"NO_ZERO_DATE", "NO_ZERO_IN_DATE"})
+# MySQL 5.6.20 and later hold what lies outside of a row to a tenth of the redo log, 5.7.5 and later do not (release notes).
+HOLDS_ROWS_TO_LOG = re.compile(r"5\.6\.([2-9][0-9])(?![0-9])", re.ASCII)
+# Of MySQL: an index that a foreign key refers to must be a unique one over its columns alone (restrict_fk_on_non_standard_key).
+STANDARD_KEYS_SINCE = (8, 4)
 UNREPEATABLE = frozenset({"READ-COMMITTED", "READ-UNCOMMITTED"})
 
 
@@ -57,7 +65,6 @@ class ServerKind:
     flavour: str
     version: tuple[int, int]
     strict: bool
-    refuses_zero_dates: bool
     strict_innodb: bool
     row_format: str
     large_prefix: bool
@@ -72,10 +79,8 @@ class ServerKind:
     galera: bool = False
     group: bool = False
     gtid: bool = False
-    refuses_zero_in_dates: bool = False
-    # MariaDB refuses such a default also where sql_mode is not strict, in which rows only warn.
-    refuses_zero_defaults: bool = False
-    refuses_zero_in_defaults: bool = False
+    # What of DATE_MODES is in sql_mode.
+    date_modes: frozenset[str] = frozenset()
     # MariaDB 10.11.10, 11.4.4 and later: a copying ALTER sorts the entries of each index first.
     sorts_copies: bool = False
     # innodb_ft_cache_size: words of FULLTEXT indexes are gathered in it.
@@ -89,6 +94,11 @@ class ServerKind:
     refuses_logging: bool = False
     # MariaDB's max_statement_time, MySQL's max_execution_time: 0 where nothing ends what lasts long.
     statement_seconds: float = 0.0
+    # How large the redo log is, where rows are held to a tenth of it; else 0.
+    redo_bytes: int = 0
+    # foreign_key_checks, and restrict_fk_on_non_standard_key.
+    foreign_checks: bool = True
+    standard_keys: bool = False
 
     @property
     def clustered(self) -> bool:
@@ -124,11 +134,10 @@ def by_default(flavour: str, version: tuple[int, int]) -> ServerKind:
     """A server of this version whose settings nobody changed."""
     modern = version >= MODERN_INNODB_SINCE[flavour]
     strict = version >= STRICT_SINCE[flavour]
-    zero = strict and flavour == MYSQL
     return ServerKind(
-        flavour, version, strict, zero, modern, "DYNAMIC" if modern else "COMPACT", modern, modern,
-        missing_engines=(ARIA,) if flavour == MYSQL else (), refuses_zero_in_dates=zero, refuses_zero_defaults=zero, refuses_zero_in_defaults=zero,
-        file_per_table=version >= FILE_PER_TABLE_SINCE[flavour],
+        flavour, version, strict, modern, "DYNAMIC" if modern else "COMPACT", modern, modern,
+        missing_engines=(ARIA,) if flavour == MYSQL else (), date_modes=OF_TRADITIONAL if strict and flavour == MYSQL else frozenset(),
+        file_per_table=version >= FILE_PER_TABLE_SINCE[flavour], standard_keys=flavour == MYSQL and version >= STANDARD_KEYS_SINCE,
     )  # fmt: skip
 
 
@@ -143,9 +152,6 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
 
     modes = told["sql_mode"].upper().split(",") if "sql_mode" in told else None
     strict = usual.strict if modes is None else any(mode in modes for mode in STRICT)
-    zero = _refusing(modes, "NO_ZERO_DATE") if modes is not None else usual.refuses_zero_dates
-    zero_in = _refusing(modes, "NO_ZERO_IN_DATE") if modes is not None else usual.refuses_zero_in_dates
-    defaults_too = strict or flavour == MARIADB
     wsrep = is_on("wsrep_on", False)
     missing = [*usual.missing_engines]
     if told.get("have_innodb", "YES").upper() in ("NO", "DISABLED"):
@@ -154,7 +160,7 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         name.strip().lower() for name in told.get("disabled_storage_engines", "").split(",") if name.strip()
     )
     return ServerKind(
-        flavour, version, strict, strict and zero,
+        flavour, version, strict,
         is_on("innodb_strict_mode", usual.strict_innodb),
         told.get("innodb_default_row_format", usual.row_format).upper(),
         is_on("innodb_large_prefix", usual.large_prefix),
@@ -169,13 +175,17 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         wsrep,
         bool(told.get("group_replication_group_name")),
         told.get("enforce_gtid_consistency", "OFF").upper() == "ON",
-        strict and zero_in, defaults_too and zero, defaults_too and zero_in, is_on("innodb_alter_copy_bulk", False),
+        usual.date_modes if modes is None else _date_modes(modes),
+        is_on("innodb_alter_copy_bulk", False),
         _within(told.get("innodb_ft_cache_size"), WORDS_CACHE_BYTES, DEFAULT_WORDS_CACHE_BYTES),
         fulltext_settings.of_variables(told),
         is_on("innodb_file_per_table", usual.file_per_table),
         told.get("enforce_storage_engine", ""),
         _refuses_logging(told),
         _statement_seconds(told),
+        _redo_bytes(flavour, version, told),
+        is_on("foreign_key_checks", True),
+        is_on("restrict_fk_on_non_standard_key", usual.standard_keys),
     )  # fmt: skip
 
 
@@ -207,8 +217,17 @@ def with_engines(kind: ServerKind, support: Mapping[str, str]) -> ServerKind:
     return replace(kind, missing_engines=tuple(name for name in (INNODB, ARIA) if name.lower() not in there))
 
 
-def _refusing(modes: Sequence[str], mode: str) -> bool:
-    return mode in modes or "TRADITIONAL" in modes
+def _date_modes(modes: Sequence[str]) -> frozenset[str]:
+    named = DATE_MODES.intersection(modes)
+    return named | OF_TRADITIONAL if "TRADITIONAL" in modes else named
+
+
+def _redo_bytes(flavour: str, version: tuple[int, int], told: Mapping[str, str]) -> int:
+    """Of the whole redo log, on the versions that hold rows to it; 0 where it is not told."""
+    if flavour != MYSQL or version != (5, 6) or not HOLDS_ROWS_TO_LOG.match(told.get("version", "")):
+        return 0
+    files, size = (whole_number(told.get(f"innodb_{name}")) for name in ("log_files_in_group", "log_file_size"))
+    return (files or 0) * (size or 0)
 
 
 def target_kind(text: str, present: str) -> ServerKind:

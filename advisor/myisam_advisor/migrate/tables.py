@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from myisam_advisor.catalogue.copy_work import copy_work
+from myisam_advisor.migrate.foreign_keys import ForeignKey
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.table_names import possible_names
@@ -46,7 +47,7 @@ class FoundTable:
     """One table of MyISAM or MERGE. `idle_seconds` is how long ago it was written; `index_elsewhere`: it has an INDEX DIRECTORY.
 
     `problem` is damage of the rows, `header_problem` of the index file's header. `missing` is the ending of the file that is not there;
-    `triggers` lie beside it, which MySQL 8.0 and later keep elsewhere.
+    `triggers` lie beside it, which MySQL 8.0 and later keep elsewhere. `referred_by` no file tells: see foreign_look.py.
     """
 
     name: TableName
@@ -61,6 +62,7 @@ class FoundTable:
     missing: str = ""
     triggers: bool = False
     header_problem: str = ""
+    referred_by: tuple[ForeignKey, ...] = ()
 
 
 @dataclass(slots=True)

@@ -1,9 +1,11 @@
-"""How many bytes a value of a column takes, from what a .frm says of it; and which bytes are the date 0000-00-00.
+"""How many bytes a value of a column takes, from what a .frm says of it; and which bytes are no date of a calendar.
 
 Source: sql/field.cc (make_field), strings/decimal.c (decimal_bin_size), sql-common/my_time.c of MySQL 5.6.
 """
 
 from __future__ import annotations
+
+from datetime import date
 
 from myisam_exporter.files import structure as types
 
@@ -57,23 +59,41 @@ def bytes_of_list(kind: int, members: int) -> int:
 
 
 def is_partly_zero_date(kind: int, data: bytes) -> bool:
-    """Whether these are the bytes of a date without a month or a day, such as 2010-00-00, and not of 0000-00-00.
+    """Whether these are the bytes of a date without a month or a day, such as 2010-00-00, and not of 0000-00-00."""
+    parts = _date_of(kind, data)
+    return parts is not None and not (parts[1] and parts[2]) and not is_zero_date(kind, data)
 
-    MariaDB's own times with a fraction, of before 10.1, are packed otherwise: nothing is said of them.
-    """
+
+def is_impossible_date(kind: int, data: bytes) -> bool:
+    """Whether these are the bytes of a date that no calendar has, such as 2010-02-30."""
+    parts = _date_of(kind, data)
+    return parts is not None and is_impossible(*parts)
+
+
+def is_impossible(year: int, month: int, day: int) -> bool:
+    """Whether the month has no such day. To the server the year 0 is no leap year (sql-common/my_time.c, calc_days_in_year)."""
+    if not (month and day):
+        return False
+    try:
+        date(year or 1, month, day)
+    except ValueError:
+        return True
+    return False
+
+
+def _date_of(kind: int, data: bytes) -> tuple[int, int, int] | None:
+    """Year, month and day; of MariaDB's own times with a fraction, of before 10.1, which are packed otherwise, nothing."""
     if kind in (types.DATE, types.NEWDATE) and len(data) == _FIXED[types.DATE]:
         packed = int.from_bytes(data, "little")
-        day, month = packed & 31, packed >> 5 & 15
-    elif kind == types.DATETIME2 and len(data) >= len(_ZERO_DATETIME):
+        return packed >> 9, packed >> 5 & 15, packed & 31
+    if kind == types.DATETIME2 and len(data) >= len(_ZERO_DATETIME):
         # The sign, years and months as one number (17 bits), 5 bits of the day, 17 of the time.
         packed = int.from_bytes(data[: len(_ZERO_DATETIME)], "big") >> 17
-        day, month = packed & 31, (packed >> 5 & 0x1FFFF) % 13
-    elif kind == types.DATETIME and len(data) == _FIXED[types.DATETIME]:
+        return (*divmod(packed >> 5 & 0x1FFFF, 13), packed & 31)
+    if kind == types.DATETIME and len(data) == _FIXED[types.DATETIME]:
         packed = int.from_bytes(data, "little") // 1_000_000
-        day, month = packed % 100, packed // 100 % 100
-    else:
-        return False
-    return not (day and month) and not is_zero_date(kind, data)
+        return packed // 10_000, packed // 100 % 100, packed % 100
+    return None
 
 
 def is_zero_date(kind: int, data: bytes) -> bool:

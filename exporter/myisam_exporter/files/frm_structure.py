@@ -12,7 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.frm_column_bytes import bytes_of, bytes_of_list, is_partly_zero_date, is_zero_date
+from myisam_exporter.files.frm_column_bytes import (
+    bytes_of,
+    bytes_of_list,
+    is_impossible_date,
+    is_partly_zero_date,
+    is_zero_date,
+)
 from myisam_exporter.files.frm_definition import (
     COLUMNS,
     COLUMNS_SINCE_VERSION,
@@ -241,6 +247,7 @@ def _columns(
             kind in types.BLOBS and OF_DEFAULT in expression,
             types.VIRTUAL if OF_VIRTUAL in expression else types.STORED if OF_STORED in expression or does & GENERATED else "",
             has_date and is_partly_zero_date(kind, defaults[position : position + size]),
+            has_date and is_impossible_date(kind, defaults[position : position + size]),
         )  # fmt: skip
 
 

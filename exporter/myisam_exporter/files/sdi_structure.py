@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.frm_column_bytes import bytes_of_list, decimal_bytes
+from myisam_exporter.files.frm_column_bytes import bytes_of_list, decimal_bytes, is_impossible
 from myisam_exporter.files.frm_definition import MAXIMUM_COLUMNS
 from myisam_exporter.files.frm_keys import MAXIMUM_KEYS, MAXIMUM_PARTS
 from myisam_exporter.files.structure import Column, Index, Part, Structure
@@ -43,6 +43,7 @@ _SHOWN_CHARACTERS = 20
 _MERGE = "MRG_MyISAM"  # as the server itself spells it elsewhere
 _ZERO_DATE = re.compile(r"0000-00-00(?: 00:00:00(?:\.0+)?)?", re.ASCII)
 _PARTLY_ZERO_DATE = re.compile(r"[0-9]{4}-(?:00-[0-9]{2}|[0-9]{2}-00)", re.ASCII)
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
 
 
 class SdiError(Exception):
@@ -135,7 +136,13 @@ def _column(column: Mapping[str, Any]) -> Column:
         kind in types.BLOBS and not (column["default_value_utf8_null"] and not column.get("default_option")),
         (types.VIRTUAL if column["is_virtual"] else types.STORED) if generated else "",
         is_date and not is_zero and _PARTLY_ZERO_DATE.match(default) is not None,
+        is_date and _is_impossible(default),
     )
+
+
+def _is_impossible(default: str) -> bool:
+    found = _DATE.match(default)
+    return found is not None and is_impossible(*map(int, found.groups()))
 
 
 def _bytes_of(kind: int, column: Mapping[str, Any]) -> int:

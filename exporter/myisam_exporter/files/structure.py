@@ -31,8 +31,8 @@ BTREE, FULLTEXT, SPATIAL, LONG_UNIQUE, VECTOR = "btree", "fulltext", "spatial", 
 class Column:
     """One column. `maximum_bytes` is what its value takes at most, without length bytes.
 
-    `zero_default` tells of a default of 0000-00-00, `partly_zero_default` of one such as 2010-00-00, `text_default` of a TEXT or BLOB that has
-    one. `generated` is "", VIRTUAL or STORED.
+    `zero_default` tells of a default of 0000-00-00, `partly_zero_default` of one such as 2010-00-00, `impossible_default` of one such as 2010-02-30,
+    `text_default` of a TEXT or BLOB that has one. `generated` is "", VIRTUAL or STORED.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Column:
     text_default: bool = False
     generated: str = ""
     partly_zero_default: bool = False
+    impossible_default: bool = False
 
     @property
     def is_blob(self) -> bool:

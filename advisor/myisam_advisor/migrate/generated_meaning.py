@@ -1,0 +1,43 @@
+"""Generated columns, which the copy computes anew: a row that was made under another sql_mode may stop it. No file tells of such rows.
+
+Tried on MySQL 8.0 and 9.7, MariaDB 10.5 to 11.8, for STORED and VIRTUAL columns, with and without an index, to InnoDB and to Aria: under each strict sql_mode the
+ALTER ends with the error that an INSERT of the row would; where sql_mode is not strict, none does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from myisam_advisor.migrate.change import Change, Subject, filled
+from myisam_advisor.migrate.refusal import listed
+from myisam_exporter.server.sql import Sql, statement
+
+# Out of range, cut off (MySQL, MariaDB), no value of its type, divided by zero.
+CODES = "1264, 1265, 1406, 1292 or 1365"
+
+
+def generated_changes(subject: Subject) -> Iterator[Change]:
+    """Of a table that has such columns, where sql_mode is strict."""
+    names = [column.name for column in subject.structure.columns if column.generated]
+    if names and subject.kind.strict:
+        yield Change(
+            "generated-refused",
+            f"{listed(names)} is computed anew for each row: one that was made under a less strict sql_mode may stop the copy (error {CODES}).",
+            _shown(subject),
+        )
+
+
+def _shown(subject: Subject) -> Sql:
+    """The same computing, on a copy of all rows: of MyISAM, as that can have a FULLTEXT index. A partitioned table has no such copy.
+
+    MariaDB computes a VIRTUAL column when such a table is rebuilt, and not at the INSERT.
+    """
+    if subject.structure.partitioned:
+        return statement("")
+    return statement(
+        "CREATE TEMPORARY TABLE {} LIKE {}; {}; ALTER TABLE {} FORCE;",
+        subject.shown,
+        subject.table,
+        filled(subject),
+        subject.shown,
+    )

@@ -1,0 +1,209 @@
+"""Rows that stop an ALTER, or that it changes, on real servers: each is among the changes beforehand, and the statement that is given finds it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+from MySQLdb import Error
+
+from myisam_advisor.migrate.prediction import Prediction, predict
+from myisam_advisor.migrate.tables import find_tables
+from myisam_advisor.migrate.times import Machine
+from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.servers import CopiedServer, binaries_of
+
+from .conftest import schema
+from .test_migrate_schemas import FOUR, kind_of
+
+IN_DATE, OF_DATE, ANY_DAY, STRICT = "NO_ZERO_IN_DATE", "NO_ZERO_DATE", "ALLOW_INVALID_DATES", "STRICT_TRANS_TABLES"
+MODES = ("", ANY_DAY, f"{IN_DATE},{OF_DATE}", f"{IN_DATE},{ANY_DAY}", STRICT, f"{STRICT},{OF_DATE}", f"{STRICT},{IN_DATE},{OF_DATE},{ANY_DAY}", "TRADITIONAL")
+
+
+@pytest.fixture(scope="module", params=[*FOUR, "mysql-5.5"])
+def rows(request: pytest.FixtureRequest, running: Callable[[str], PrivateServer]) -> Iterator[PrivateServer]:
+    server = running(request.param)
+    with schema(server, "of_rows"):
+        yield server
+
+
+def made(server: PrivateServer, columns: str, *filled: str, sql_mode: str = ANY_DAY) -> bool:
+    """The table `t`; where the server has no such column, none."""
+    server.execute("DROP TABLE IF EXISTS t", database="of_rows")
+    *_, failed = errors_of(server, f"SET SESSION sql_mode = '{sql_mode}'", f"CREATE TABLE t ({columns}) ENGINE=MyISAM")
+    if not failed:
+        server.execute(f"SET SESSION sql_mode = '{sql_mode}'", *filled, "FLUSH TABLES t", database="of_rows")
+    return not failed
+
+
+def errors_of(server: PrivateServer, *statements: str) -> list[int]:
+    numbers = []
+    with server.session("of_rows") as connection, closing(connection.cursor()) as cursor:
+        for one in statements:
+            try:
+                cursor.execute(one)
+                numbers.append(0)
+            except Error as error:
+                numbers.append(int(error.args[0]))
+    return numbers
+
+
+def told(server: PrivateServer, sql_mode: str, to: str = "InnoDB") -> Prediction:
+    found = find_tables(server.data_directory, None, ["of_rows.t"])
+    return predict(found.tables, to, kind_of(server, sql_mode), None, Machine())[0]
+
+
+def altered(server: PrivateServer, sql_mode: str, to: str = "InnoDB") -> int:
+    return errors_of(server, f"SET SESSION sql_mode = '{sql_mode}'", f"ALTER TABLE t ENGINE={to}")[-1]
+
+
+def engines(server: PrivateServer) -> list[str]:
+    return ["InnoDB", "Aria"] if "mariadb" in server.binaries.name else ["InnoDB"]
+
+
+DEFAULTS = {
+    "2010-02-30": "DATE DEFAULT '2010-02-30'",
+    "2010-04-31 10:00": "DATETIME NOT NULL DEFAULT '2010-04-31 10:00:00'",
+    "a fraction": "DATETIME(6) DEFAULT '2010-02-30 10:00:00.123456'",
+    "no leap year": "DATE DEFAULT '2011-02-29'",
+    "a leap year": "DATE DEFAULT '2012-02-29'",
+    "no leap year, a century": "DATE DEFAULT '1900-02-29'",
+    "the year 0": "DATE DEFAULT '0000-02-29'",
+    "no month": "DATE DEFAULT '2010-00-31'",
+    "0000-00-00": "DATE DEFAULT '0000-00-00'",
+    "moment 0": "TIMESTAMP NOT NULL DEFAULT 0",
+    "two of them": "DATE DEFAULT '2010-02-30', e DATE DEFAULT '2010-00-00', f DATE DEFAULT '0000-00-00'",
+}
+
+
+@pytest.mark.parametrize("sql_mode", MODES)
+@pytest.mark.parametrize("column", DEFAULTS.values(), ids=DEFAULTS)
+def test_a_default_that_is_no_date_is_told(rows: PrivateServer, column: str, sql_mode: str) -> None:
+    for to in engines(rows):
+        if not made(rows, f"a INT, d {column}"):
+            pytest.skip("this version has no fraction of a second")
+        found = told(rows, sql_mode, to)
+        code = altered(rows, sql_mode, to)
+        assert (found.errors[0].code if found.errors else 0) == code
+        if code and found.errors[0].mend.startswith("ALTER"):
+            rows.execute(f"SET SESSION sql_mode = '{sql_mode}'", found.errors[0].mend.partition(";")[0], database="of_rows")
+            assert altered(rows, sql_mode, to) == 0
+
+
+@pytest.mark.parametrize("sql_mode", MODES)
+@pytest.mark.parametrize("day", ["2010-02-30", "2010-00-01", "0000-00-00", "2012-02-29"])
+@pytest.mark.parametrize("kind", ["DATE", "DATETIME"])
+def test_a_date_that_stops_the_copy_or_is_lost_is_told_and_found(rows: PrivateServer, kind: str, day: str, sql_mode: str) -> None:
+    for to in engines(rows):
+        assert made(rows, f"d {kind}", f"INSERT INTO t VALUES ('{day}')")
+        found = {change.id: change for change in told(rows, sql_mode, to).changes}
+        before = rows.execute("SELECT d + 0 FROM t", database="of_rows")
+        code = altered(rows, sql_mode, to)
+        lost = not code and rows.execute("SELECT d + 0 FROM t", database="of_rows") != before
+        named = "zero-dates" if code else "dates-lost"
+        assert code in {0, 1292}
+        if code or lost:
+            assert ("2010-02-30" if day == "2010-02-30" else day[:4]) in found[named].what
+            assert made(rows, f"d {kind}", f"INSERT INTO t VALUES ('{day}'), ('2010-10-10'), (NULL)")
+            assert rows.execute(found[named].statement) == [(1,)]
+
+
+GENERATED = {
+    "division": ("a INT, b INT AS (10 / a) {}", "INSERT INTO t (a) VALUES (0)", 1365),
+    "too long": ("a VARCHAR(20), b VARCHAR(3) AS (a) {}", "INSERT INTO t (a) VALUES ('abcdef')", None),
+    "too large": ("a INT, b TINYINT AS (a) {}", "INSERT INTO t (a) VALUES (1000)", 1264),
+    "no date": ("a VARCHAR(20), x TEXT, b DATE AS (a) {}, FULLTEXT (x)", "INSERT INTO t (a) VALUES ('2010-02-30')", 1292),
+}
+
+
+@pytest.mark.parametrize("kept", ["STORED", "VIRTUAL"])
+@pytest.mark.parametrize(("columns", "row", "expected"), GENERATED.values(), ids=GENERATED)
+def test_a_row_that_a_generated_column_refuses_is_told_and_shown(rows: PrivateServer, columns: str, row: str, expected: int | None, kept: str) -> None:
+    for to in engines(rows):
+        if not made(rows, columns.format(kept), row, sql_mode=""):
+            pytest.skip("this version computes no columns")
+        (change,) = [one for one in told(rows, "TRADITIONAL", to).changes if one.id == "generated-refused"]
+        assert "b is computed anew" in change.what
+        shown = errors_of(rows, "SET SESSION sql_mode = 'TRADITIONAL'", *change.statement.rstrip(";").split("; "))
+        code = altered(rows, "TRADITIONAL", to)
+        assert sorted({0, *shown}) == [0, code]
+        assert code == (expected or code) != 0
+        assert str(code) in change.what
+        assert "generated-refused" not in [one.id for one in told(rows, "", to).changes]
+        assert altered(rows, "", to) == 0
+
+
+DOCUMENTS = {
+    "from 1 on": ("(1, 'a'), (2, 'b')", 0, 0),
+    "none": ("(0, 'a')", 182, 182),
+    "twice": ("(1, 'a'), (1, 'b')", 1022, 1022),
+    "far above": ("(1, 'a'), (65536, 'b')", 182, 0),
+    "within a step": ("(1, 'a'), (10000, 'b')", 0, 0),
+    "between two versions' steps": ("(1, 'a'), (10001, 'b')", 0, 0),
+}
+
+
+@pytest.mark.parametrize(("values", "of_mysql", "of_mariadb"), DOCUMENTS.values(), ids=DOCUMENTS)
+def test_numbers_of_documents_that_innodb_does_not_take_are_told(rows: PrivateServer, values: str, of_mysql: int, of_mariadb: int) -> None:
+    if rows.binaries.name == "mysql-5.5":
+        pytest.skip("InnoDB of MySQL 5.5 has no FULLTEXT index")
+    assert made(rows, "FTS_DOC_ID BIGINT UNSIGNED NOT NULL, x TEXT, FULLTEXT (x)", f"INSERT INTO t VALUES {values}")
+    (change,) = [one for one in told(rows, "").changes if one.id == "document-numbers"]
+    assert len(rows.execute(change.statement)[0]) == 3
+    is_mariadb = "mariadb" in rows.binaries.name
+    is_old = rows.binaries.name == "mysql-5.6"
+    assert [step in change.what for step in ("65,535", "10,000")] == [not is_mariadb and not is_old, is_old]
+    if is_old and "10001" in values:
+        of_mysql = 182
+    assert altered(rows, "") == (of_mariadb if is_mariadb else of_mysql)
+
+
+def test_other_tables_are_told_nothing_of_documents(rows: PrivateServer) -> None:
+    assert made(rows, "FTS_DOC_ID BIGINT UNSIGNED NOT NULL, x TEXT", "INSERT INTO t VALUES (0, 'a')")
+    assert "document-numbers" not in [one.id for one in told(rows, "").changes]
+    assert altered(rows, "") == 0
+
+
+def test_an_update_moves_the_counter_where_nothing_is_told(rows: PrivateServer) -> None:
+    statements = ("INSERT INTO t VALUES (NULL), (NULL)", "UPDATE t SET id = 4 WHERE id = 2", "INSERT INTO t VALUES (NULL), (NULL)")
+    assert made(rows, "id INT AUTO_INCREMENT PRIMARY KEY")
+    named = [one.id for one in told(rows, "").changes]
+    assert errors_of(rows, *statements) == [0, 0, 0]
+    assert made(rows, "id INT AUTO_INCREMENT PRIMARY KEY")
+    assert altered(rows, "") == 0
+    assert errors_of(rows, *statements) == [0, 0, 1062 if "counter-update" in named else 0]
+    assert ("counter-update" in named) == rows.binaries.name.startswith("mysql-5")
+
+
+LOG = 2 * (4 << 20)  # of a private server of MySQL 5.6: two files
+LONG = {
+    "one that is longer": (("b LONGBLOB",), (LOG // 10 + 2000,), True),
+    "one that is not": (("b LONGBLOB",), (LOG // 11,), None),
+    "two that are together": (("b LONGBLOB", "c MEDIUMTEXT"), (LOG // 20 + 2000, LOG // 20 + 2000), True),
+    "a column that cannot be": (("b BLOB", "c TEXT"), (60_000, 60_000), None),
+}
+
+
+@pytest.mark.parametrize(("columns", "lengths", "long"), LONG.values(), ids=LONG)
+def test_a_row_that_is_longer_than_a_tenth_of_the_log_is_told(columns: tuple[str, ...], lengths: tuple[int, ...], *, long: bool | None) -> None:
+    with CopiedServer(binaries_of("mysql-5.6"), ["--max-allowed-packet=16M"]) as server, schema(server, "of_rows"):
+        row = ", ".join(f"REPEAT('x', {length})" for length in lengths)
+        assert made(server, f"a INT, {', '.join(columns)}", f"INSERT INTO t VALUES (1, {row})", "INSERT INTO t (a) SELECT 2 FROM information_schema.COLLATIONS LIMIT 100")
+        beside_others = told(server, "")
+        looks = [one.statement for one in beside_others.changes if one.id == "row-beyond-log"]
+        assert len(looks) == (long is not None)
+        assert beside_others.errors == ()
+        assert [server.execute(one) for one in looks] == [[(sum(lengths),)]] * len(looks)
+        code = altered(server, "")
+        assert code == (1118 if long else 0)
+        longer = ", ".join(f"REPEAT('x', {length + length // 20})" for length in lengths)
+        assert made(server, f"a INT, {', '.join(columns)}", f"INSERT INTO t VALUES (1, {longer})")
+        assert [one.code for one in told(server, "").errors] == ([1118] if long else [])
+
+
+def test_other_versions_take_such_rows(rows: PrivateServer) -> None:
+    if rows.binaries.name == "mysql-5.6":
+        pytest.skip("this one does not")
+    assert made(rows, "a INT, b LONGBLOB", f"INSERT INTO t VALUES (1, REPEAT('x', {LOG // 4}))")
+    found = told(rows, "")
+    assert (found.errors, [one.id for one in found.changes if one.id == "row-beyond-log"]) == ((), [])
+    assert altered(rows, "") == 0
