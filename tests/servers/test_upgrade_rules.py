@@ -34,6 +34,8 @@ def test_what_stops_an_upgrade_is_found_and_its_remedy_takes_it_away() -> None:
         (found,) = findings(server, "upgrade-blockers")
         assert "2 tables have TIME, DATETIME or TIMESTAMP columns in the format of before 5.6.4 (d.part, d.parted)" in found.message
         assert "(d.whole)" in found.recommendation
+        # In one statement: the table is copied once.
+        assert found.commands == ("ALTER TABLE `d`.`part` FORCE;", "ALTER TABLE `d`.`parted` FORCE REMOVE PARTITIONING;")
         server.execute(*(str(command).rstrip(";") for command in found.commands))
         assert findings(server, "upgrade-blockers") == []
         # As the recommendation says: until the MERGE table is made anew too, it reads times wrongly.

@@ -1,12 +1,12 @@
 """What takes partitions and columns of old formats out of the way of an upgrade.
 
-Tried on MySQL 5.6: ALTER TABLE ... FORCE writes columns in the newer format unless avoid_temporal_upgrade is ON; REMOVE PARTITIONING keeps them
-as they are, so a table with both is made anew twice.
+Tried on MySQL 5.6: ALTER TABLE ... FORCE writes columns in the newer format unless avoid_temporal_upgrade is ON; REMOVE PARTITIONING by itself keeps
+them as they are, so a table with both has both in one statement, and is copied once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
@@ -36,7 +36,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         key=lambda one: one[0],
     )
     planned = [table for _, table in found[:MAXIMUM_TABLES]]
-    commands: tuple[Statement, ...] = tuple(one for table in planned for one in _remedies(table, writes_newer_format))
+    commands: tuple[Statement, ...] = tuple(_remedy(table, writes_newer_format) for table in planned)
     if row.get("avoids_newer_format"):
         commands = (SetGlobal(AVOIDS, plain_words("OFF")), *commands)
     copied = [command.table for command in commands if command.table]
@@ -50,11 +50,10 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     return Plan({"lasts": words, "planned_tables": len(planned)}, commands)
 
 
-def _remedies(table: Row, writes_newer_format: bool) -> Iterable[Statement]:
+def _remedy(table: Row, writes_newer_format: bool) -> Statement:
     if _is_partitioned(table):
-        yield RemovePartitioning(_name(table))
-    if _has_old_columns(table, writes_newer_format):
-        yield MakeAnew(_name(table))
+        return RemovePartitioning(_name(table), is_made_anew=_has_old_columns(table, writes_newer_format))
+    return MakeAnew(_name(table))
 
 
 def _is_partitioned(table: Row) -> bool:

@@ -156,8 +156,8 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Sql], Statement]
         lambda found, _: MakeAnew(_name(found["name"])),
     ),
     (
-        late_pattern(rf"ALTER TABLE (?P<name>{_FULL}) REMOVE PARTITIONING;"),
-        lambda found, _: RemovePartitioning(_name(found["name"])),
+        late_pattern(rf"ALTER TABLE (?P<name>{_FULL})(?P<anew> FORCE)? REMOVE PARTITIONING;"),
+        lambda found, _: RemovePartitioning(_name(found["name"]), is_made_anew=found["anew"] is not None),
     ),
     (
         late_pattern(rf"CACHE INDEX (?P<name>{_LOOSE})(?P<all> PARTITION \(ALL\))? IN (?P<cache>{_NAME});"),

@@ -176,14 +176,17 @@ class MakeAnew(Alteration):
 
 @dataclass(frozen=True, slots=True)
 class RemovePartitioning(Alteration):
-    """ALTER TABLE ... REMOVE PARTITIONING: all rows in one table of the same engine."""
+    """ALTER TABLE ... REMOVE PARTITIONING: all rows in one table of the same engine; with FORCE written by this version of the server too."""
+
+    is_made_anew: bool = False
 
     def taken_back(self, now: Now) -> Statement:
         """How it was partitioned is not known here: its verification shows it, before."""
         return way_back_not_known(self.sql)
 
     def _sql(self) -> Sql:
-        return statement("ALTER TABLE {} REMOVE PARTITIONING;", quoted(self.name))
+        how = statement(" FORCE" if self.is_made_anew else "")
+        return statement("ALTER TABLE {}{} REMOVE PARTITIONING;", quoted(self.name), how)
 
 
 @dataclass(frozen=True, slots=True)

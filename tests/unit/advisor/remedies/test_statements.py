@@ -45,7 +45,7 @@ statements: some.SearchStrategy[Statement] = some.one_of(
     some.builds(AlterTable, tables, some.lists(options, min_size=1, max_size=3).map(tuple)),
     some.builds(AlterKeys, tables, some.booleans()),
     some.builds(MakeAnew, tables),
-    some.builds(RemovePartitioning, tables),
+    some.builds(RemovePartitioning, tables, is_made_anew=some.booleans()),
     some.builds(OptimizeTable, tables, some.booleans()),
     some.builds(RepairTable, tables, some.booleans(), some.booleans()),
     some.builds(AnalyzeTable, tables, some.booleans()),
@@ -196,6 +196,7 @@ def test_a_table_made_anew_is_the_same_and_how_one_was_partitioned_nobody_noted(
     assert MakeAnew(TABLE).taken_back(Present()).sql == "-- nothing to take back: ALTER TABLE `a`.`b` FORCE;"
     removed = RemovePartitioning(TABLE)
     assert removed.taken_back(Present()).sql == "-- what takes this back is not known: ALTER TABLE `a`.`b` REMOVE PARTITIONING;"
+    assert RemovePartitioning(TABLE, is_made_anew=True).sql == "ALTER TABLE `a`.`b` FORCE REMOVE PARTITIONING;"
     assert (removed.logged, removed.rewrites, removed.verb) == (Logged.ALWAYS, True, "ALTER TABLE")
 
 

@@ -20,7 +20,7 @@ def plan_of(*tables: dict[str, Any], **row: int) -> list[str]:
     ("table", "commands"),
     [
         ({"partitions": 3}, ["ALTER TABLE `d`.`t` REMOVE PARTITIONING;"]),
-        ({"partitions": 3, "old_temporal_columns": 1}, ["ALTER TABLE `d`.`t` REMOVE PARTITIONING;", "ALTER TABLE `d`.`t` FORCE;"]),
+        ({"partitions": 3, "old_temporal_columns": 1}, ["ALTER TABLE `d`.`t` FORCE REMOVE PARTITIONING;"]),
         ({"old_temporal_columns": 1}, ["ALTER TABLE `d`.`t` FORCE;"]),
         ({"obsolete_columns": 2}, ["ALTER TABLE `d`.`t` FORCE;"]),
     ],
