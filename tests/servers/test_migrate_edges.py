@@ -1,20 +1,19 @@
 """Tables that few have, converted on four real servers: what the ALTER says was told, and what the script writes does what was told of it."""
 
 import os
-import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from MySQLdb import Error
 
 from myisam_advisor.migrate.prediction import Prediction, left_alone, predict
-from myisam_advisor.migrate.script import alter, back, runs
+from myisam_advisor.migrate.script import alter, runs
 from myisam_advisor.migrate.tables import find_tables
 from myisam_advisor.migrate.times import Machine
+from myisam_advisor.migrate.way_back import back
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.myi import header
 from tests.support.program import run
@@ -55,9 +54,6 @@ EDGES = {
     "history kept by the server": Edge("a INT", options="WITH SYSTEM VERSIONING", mariadb=True),
     "history kept by the server, to Aria": Edge("a INT", "Aria", "WITH SYSTEM VERSIONING", mariadb=True),
     "a period of the application's": Edge("a INT, s DATE, e DATE, PERIOD FOR p (s, e)", mariadb=True),
-    "index elsewhere": Edge("a INT", options="INDEX DIRECTORY='{elsewhere}'"),
-    "index elsewhere, to Aria": Edge("a INT", "Aria", "INDEX DIRECTORY='{elsewhere}'", mariadb=True),
-    "rows elsewhere": Edge("a INT", options="DATA DIRECTORY='{elsewhere}'"),
     "a row that a CHECK refuses": Edge("a INT, CHECK (a > 0)", filled=("SET SESSION check_constraint_checks = 0", "INSERT INTO t VALUES (-1)"), mariadb=True, may="check-refused"),
     "a row that a column's CHECK refuses, to Aria": Edge("a INT CHECK (a > 0)", "Aria", filled=("SET SESSION check_constraint_checks = 0", "INSERT INTO t VALUES (-1)"), mariadb=True, may="check-refused"),
     "UNIQUE over TEXT": Edge("a TEXT, UNIQUE (a)", mariadb=True),
@@ -91,16 +87,6 @@ def four(request: pytest.FixtureRequest, running: Callable[[str], PrivateServer]
     return running(request.param)
 
 
-@pytest.fixture
-def elsewhere(four: PrivateServer) -> Iterator[Path]:
-    """A directory of the server's own, beside its data."""
-    place, own = four.directory / "elsewhere", four.data_directory.stat()
-    place.mkdir(exist_ok=True)
-    os.chown(place, own.st_uid, own.st_gid)
-    yield place
-    shutil.rmtree(place)
-
-
 def happened(server: PrivateServer, sql_mode: str, statement: str) -> int:
     """The number of the error, 0 of none."""
     try:
@@ -111,11 +97,11 @@ def happened(server: PrivateServer, sql_mode: str, statement: str) -> int:
 
 
 @pytest.mark.parametrize("edge", EDGES.values(), ids=EDGES)
-def test_an_edge_is_told(four: PrivateServer, elsewhere: Path, edge: Edge) -> None:
+def test_an_edge_is_told(four: PrivateServer, edge: Edge) -> None:
     if edge.mariadb and "mariadb" not in four.binaries.name:
         pytest.skip("MySQL has no such table")
     with schema(four, "edges"):
-        made = f"CREATE TABLE t ({edge.columns}) ENGINE=MyISAM {edge.options.format(elsewhere=elsewhere)}"
+        made = f"CREATE TABLE t ({edge.columns}) ENGINE=MyISAM {edge.options}"
         four.execute("SET SESSION sql_mode = ''", made, *edge.filled, database="edges")
         kind = kind_of(four, edge.sql_mode)
         found = find_tables(four.data_directory, None, ["edges.t"])

@@ -10,10 +10,11 @@ from MySQLdb import Error
 
 from myisam_advisor.migrate.looking import looked_at
 from myisam_advisor.migrate.prediction import Prediction, predict
-from myisam_advisor.migrate.script import STOPS, alter, back
+from myisam_advisor.migrate.script import STOPS, alter
 from myisam_advisor.migrate.server_kind import ServerKind, of_variables
 from myisam_advisor.migrate.tables import find_tables
 from myisam_advisor.migrate.times import Machine
+from myisam_advisor.migrate.way_back import back
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
 from tests.support.servers import CopiedServer, binaries_of

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from myisam_advisor.migrate.change import Change, Subject
+from myisam_advisor.migrate.fulltext_parsers import parser_changes
 from myisam_advisor.migrate.fulltext_settings import (
     BUILT_IN_FILE,
     INNODB_SHORTEST,
+    INNODB_STOPWORDS,
+    MYISAM_STOPWORDS,
     OPERATORS,
     SHORTEST,
     TOKEN_CHARACTERS,
@@ -23,7 +26,6 @@ from myisam_exporter.server.sql import Sql, quote_identifier, quote_text, sql_li
 
 # Words of one character and more that neither engine has among its stopwords.
 WORDS = ("x", "ox", "cat", "tree")
-MYISAM_STOPWORDS, INNODB_STOPWORDS = "543", "36"
 # Those of InnoDB that are none in MyISAM and have three letters (asked of MariaDB 10.11 with ft_min_word_len=1; de, en, la, a and i are shorter).
 OWN_STOPWORDS, OWN_CHARACTERS = "'und' and 'www'", 3
 # storage/innobase/include/fts0fts.h, FTS_DOC_ID_MAX_STEP of MySQL 5.6, and of later ones.
@@ -33,16 +35,12 @@ OLD_STEP, STEP, LARGER_STEP_SINCE = 10_000, 65_535, (5, 7)
 def fulltext_changes(subject: Subject) -> Iterator[Change]:
     """Of a table that has such an index and goes to InnoDB."""
     yield from _document_numbers(subject)
-    for index in subject.structure.of_kind(types.FULLTEXT)[:1]:
+    indexes = subject.structure.of_kind(types.FULLTEXT)
+    for index in [one for one in indexes if not one.parser][:1]:
         columns = _columns(subject.structure, index)
         yield from _lengths(subject, columns)
         yield from _stopwords(subject, columns)
         yield from _required(subject, columns)
-        yield Change(
-            "fulltext-ranking",
-            "Words in more than half of the rows are found too, and relevance has other figures.",
-            _natural(subject, columns, "word"),
-        )
         yield Change(
             "fulltext-syntax",
             "IN BOOLEAN MODE what MyISAM passes over ends with error 1064: 'a@b' (addresses), 'word+', '++x', '(x'. Take + - < > ( ) ~ * @ out of what people type."
@@ -50,6 +48,13 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
             _boolean(subject, columns, "a@b"),
         )
         yield from _operators(subject, columns)
+    yield from parser_changes(subject)
+    for index in indexes[:1]:
+        yield Change(
+            "fulltext-ranking",
+            "Words in more than half of the rows are found too, and relevance has other figures.",
+            _natural(subject, _columns(subject.structure, index), "word"),
+        )
         yield from _other_columns(subject)
         yield Change(
             "fulltext-commit",

@@ -12,8 +12,10 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
 
 SHORTEST, INNODB_SHORTEST = 4, 3
-# What servers take: manual, ft_min_word_len and innodb_ft_min_token_size.
-WORD_CHARACTERS, TOKEN_CHARACTERS = (1, 84), (0, 16)
+# How many of each engine's built-in stopwords there are; of how many characters ngram makes a sequence by default.
+MYISAM_STOPWORDS, INNODB_STOPWORDS, SEQUENCE = 543, 36, 2
+# What servers take: manual, ft_min_word_len, innodb_ft_min_token_size and ngram_token_size.
+WORD_CHARACTERS, TOKEN_CHARACTERS, SEQUENCE_CHARACTERS = (1, 84), (0, 16), (1, 10)
 BUILT_IN_FILE = "(built-in)"
 # ft_boolean_syntax of MyISAM, which InnoDB knows no other than.
 OPERATORS = '+ -><()~*:""&|'
@@ -30,6 +32,7 @@ class FulltextSettings:
     innodb_stopwords: bool | None = None
     innodb_stopword_table: str = ""
     operators: str = OPERATORS
+    sequence: int | None = None
 
 
 NOT_KNOWN = FulltextSettings()
@@ -45,6 +48,7 @@ def of_variables(told: Mapping[str, str]) -> FulltextSettings:
         None if enabled is None else enabled.upper() in ON,
         told.get("innodb_ft_user_stopword_table") or told.get("innodb_ft_server_stopword_table") or "",
         told.get("ft_boolean_syntax") or OPERATORS,
+        _within(told.get("ngram_token_size"), SEQUENCE_CHARACTERS),
     )
 
 

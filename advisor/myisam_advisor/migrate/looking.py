@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
@@ -14,12 +15,15 @@ from myisam_advisor.migrate.server_kind import (
     INNODB,
     MARIADB,
     MYSQL,
+    ServerKind,
     expect_later,
     of_variables,
     target_kind,
     with_engines,
 )
-from myisam_advisor.migrate.tables import find_tables
+from myisam_advisor.migrate.server_plugins import Plugins, of_rows
+from myisam_advisor.migrate.table_spaces import named_tablespace
+from myisam_advisor.migrate.tables import FoundTable, find_tables
 from myisam_advisor.migrate.times import Machine
 from myisam_advisor.proofs.proof import server_key
 from myisam_exporter.collectors.host import read_host
@@ -39,6 +43,7 @@ def looked_at(
     later = target_kind(target, flavour) if target is not None else None
     variables = _variables(session)
     here = with_engines(of_variables(flavour, session.version.number[:2], variables), _engines(session))
+    here = replace(here, plugins=_plugins(session))
     if later is not None:
         expect_later(later, here)
     location = locate(
@@ -57,6 +62,7 @@ def looked_at(
         raise UserError(
             f"{directory} cannot be read ({error.strerror}): run as root, or as the server's user."
         ) from None
+    here = _with_tablespaces(here, found.tables, session)
     tables, unknown = found.tables, ""
     if to == INNODB:
         tables, unknown = with_foreign_keys(found.tables, session, here, directory, location.owner)
@@ -90,6 +96,21 @@ def _engines(session: Session) -> Mapping[str, str]:
     if isinstance(rows, Unknown):
         return {}
     return {row.get("Engine") or "": row.get("Support") or "" for row in rows}
+
+
+def _plugins(session: Session) -> Plugins | None:
+    rows = session.records_or_unknown("SHOW PLUGINS")
+    return None if isinstance(rows, Unknown) else of_rows(rows)
+
+
+def _with_tablespaces(kind: ServerKind, tables: Sequence[FoundTable], session: Session) -> ServerKind:
+    """They are asked for where a table names one."""
+    if not any(named_tablespace(one.structure, kind) for one in tables):
+        return kind
+    rows = session.rows_or_unknown(
+        "SELECT NAME FROM information_schema.INNODB_TABLESPACES WHERE SPACE_TYPE = 'General'", 1
+    )
+    return kind if isinstance(rows, Unknown) else replace(kind, tablespaces=tuple(row[0] or "" for row in rows))
 
 
 def _available_bytes(directory: Path, proc: Path) -> float | None:

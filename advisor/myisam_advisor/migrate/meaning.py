@@ -13,11 +13,14 @@ from myisam_advisor.migrate.aria_meaning import IGNORED_OPTIONS, aria_changes
 from myisam_advisor.migrate.change import Change, Subject, filled, on_copy
 from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
 from myisam_advisor.migrate.generated_meaning import generated_changes
+from myisam_advisor.migrate.kept_texts import kept_changes
 from myisam_advisor.migrate.key_lengths import OLD_PART_BYTES
 from myisam_advisor.migrate.odd_dates import lost_dates, rows_of
+from myisam_advisor.migrate.places import moved_places
 from myisam_advisor.migrate.refusals import refusals, shortened_indexes
 from myisam_advisor.migrate.row_size import has_row_identity
 from myisam_advisor.migrate.server_kind import INNODB
+from myisam_advisor.migrate.table_spaces import tablespace_changes
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, statement
 
 # What InnoDB makes something else of, or nobody anything.
@@ -128,6 +131,9 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
     yield from _of_unique_keys(subject)
     yield from _of_counter(subject)
     yield from fulltext_changes(subject)
+    yield from kept_changes(subject)
+    yield from moved_places(subject)
+    yield from tablespace_changes(subject)
     if subject.kind.is_mariadb or subject.kind.version < (5, 7):
         yield Change(
             "insert-delayed",

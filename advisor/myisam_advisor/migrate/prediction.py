@@ -22,6 +22,7 @@ from myisam_advisor.migrate.times import Lasting, Machine, lasting, own_copy
 from myisam_advisor.migrate.widths import PACKED, is_size_told
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.files import structure as types
 from myisam_exporter.files.myi_header import NO_HEADER
 from myisam_exporter.files.structure import Column, Index, Structure
 from myisam_exporter.server.sql import Sql, quote_table, statement
@@ -29,8 +30,9 @@ from myisam_exporter.server.sql import Sql, quote_table, statement
 MERGE = "MRG_MyISAM"
 # The target refuses partitions of MyISAM; converted before the upgrade, they are none any more.
 OF_PARTITIONS = 1178
-# Refused by 10.5, 10.11 and 11.4; what 11.5 to 11.7 do was not tried.
-INDEX_DIRECTORY_PASSED_OVER = (11, 8)
+# KEY_BLOCK_SIZE=0 of a table takes that of its indexes in MySQL 8.0 and 9.7, not in 5.6 (5.7 was not tried), and in no MariaDB.
+RESETS_INDEXES_SINCE = ((5, 7), (100, 0))
+REMADE = frozenset({types.BTREE, types.FULLTEXT, types.SPATIAL})
 # Of a .MYI the server says that it is not there, of a .MYD the layer below it does (mysys/errors.c).
 NO_INDEX_FILE, NO_DATA_FILE = 1017, 29
 # my_base.h, HA_ERR_NOT_A_TABLE and HA_ERR_CRASHED, which the server passes on as they are.
@@ -43,7 +45,7 @@ class Prediction:
     """What becomes of one table. Times and sizes are None where they are not known.
 
     `errors` are those of a bare ALTER TABLE ... ENGINE=..., `script_errors` of the script's own, which leaves out options of MyISAM's; both on this
-    server. `target_errors` are what an ALTER run on the target would end with besides. `shortened` are indexes that the way back has to make again.
+    server. `target_errors` are what an ALTER run on the target would end with besides. `remade` are indexes that the way back has to make again.
     """
 
     name: TableName
@@ -59,7 +61,7 @@ class Prediction:
     key_block_size: int = 0
     script_errors: tuple[Refusal, ...] = ()
     target_errors: tuple[Refusal, ...] = ()
-    shortened: tuple[Index, ...] = ()
+    remade: tuple[Index, ...] = ()
     # What a copy beside writers asks for, and what may stop it.
     has_whole_key: bool = False
     has_triggers: bool = False
@@ -148,7 +150,7 @@ def _one(
     table: FoundTable, to: str, here: ServerKind, target: ServerKind | None, machine: Machine,
     members: Mapping[TableName, list[TableName]], moved: set[TableName],
 ) -> Prediction:  # fmt: skip
-    first = [*_of_state(table, here), *_of_merge(table, moved), *_of_place(table, to, here)]
+    first = [*_of_state(table, here), *_of_merge(table, moved)]
     name = quote_table(*table.name)
     foreign = foreign_refusals(table.structure, table.referred_by, here) if to == INNODB else []
     of_rows = list(rows_beyond_log(table.structure, table.contents, here)) if to == INNODB else []
@@ -173,7 +175,7 @@ def _one(
     return Prediction(
         table.name, table.structure.engine, to, tuple(errors), (*limits(to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)), table.contents,
         lasts, after, table.structure.row_format, table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(on_this_server(bare)),
-        tuple(one for one in there if one.code not in known), shortened_indexes(bare, to, here) if to == INNODB else (),
+        tuple(one for one in there if one.code not in known), _remade(bare, table.structure.option(BLOCK_SIZE), to, here),
         has_whole_key(table.structure), table.triggers, tuple(one for one in of_script if one.code not in known),
     )  # fmt: skip
 
@@ -198,6 +200,20 @@ def _changes(subject: Subject, target: ServerKind | None) -> tuple[Change, ...]:
     known = {one.id for one in here}
     there = (one for one in changes(replace(subject, kind=target)) if one.id not in known)
     return (*here, *(replace(one, what=f"On {target.label}: {one.what}") for one in there))
+
+
+def _remade(bare: Structure, block_bytes: int, to: str, here: ServerKind) -> tuple[Index, ...]:
+    """The indexes of which the way there takes a part: of prefixes, or the size of pages that was asked for, where that is not the table's."""
+    if to == INNODB:
+        short = shortened_indexes(bare, to, here)
+        lost = here.since(*RESETS_INDEXES_SINCE)
+    else:
+        short, lost, block_bytes = (), True, 0
+    return tuple(
+        index
+        for index in bare.indexes
+        if index in short or (lost and index.kind in REMADE and index.block_bytes not in (0, block_bytes))
+    )
 
 
 def _without_block_size(structure: Structure) -> tuple[tuple[str, int], ...]:
@@ -241,20 +257,6 @@ def _of_missing(table: FoundTable) -> Refusal:
 def _from_definition(table: FoundTable) -> Sql:
     """What makes the .MYI anew; REPAIR TABLE alone opens it first."""
     return statement("REPAIR TABLE {} USE_FRM;", quote_table(*table.name))
-
-
-def _of_place(table: FoundTable, to: str, here: ServerKind) -> list[Refusal]:
-    """An INDEX DIRECTORY, of which InnoDB has none: without innodb_strict_mode it is passed over with a warning, and so by MariaDB 11.8."""
-    refuses = here.strict_innodb and not (here.is_mariadb and here.version >= INDEX_DIRECTORY_PASSED_OVER)
-    if not (table.index_elsewhere and to == INNODB and refuses):
-        return []
-    return [
-        Refusal(
-            1005 if here.is_mariadb else 1031,
-            "its index lies in a directory of its own (INDEX DIRECTORY), and innodb_strict_mode refuses that",
-            "Run the ALTER behind SET SESSION innodb_strict_mode = OFF; which passes over the directory with a warning.",
-        )
-    ]
 
 
 def _of_merge(table: FoundTable, moved: set[TableName]) -> list[Refusal]:

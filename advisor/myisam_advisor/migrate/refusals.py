@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from myisam_advisor.migrate.fulltext_parsers import parsers_not_loaded, parsers_refused, parsers_refused_by_aria
 from myisam_advisor.migrate.innodb_formats import (
     BLOCK_SIZE,
     NEEDS_BARRACUDA,
@@ -17,6 +18,7 @@ from myisam_advisor.migrate.innodb_formats import (
     page_sizes_kb,
 )
 from myisam_advisor.migrate.innodb_names import document_index, reserved_index, reserved_names
+from myisam_advisor.migrate.kept_texts import refused_texts
 from myisam_advisor.migrate.key_lengths import (
     LARGEST_KEY_BYTES,
     OLD_PART_BYTES,
@@ -27,9 +29,11 @@ from myisam_advisor.migrate.key_lengths import (
     trees_of,
 )
 from myisam_advisor.migrate.odd_dates import refused_dates, refused_defaults
+from myisam_advisor.migrate.places import refused_places
 from myisam_advisor.migrate.refusal import WARNING, Check, Refusal, drop_index, listed
 from myisam_advisor.migrate.row_size import OLD_FORMATS, counted_trees, full_row_bytes, has_row_identity, limit_bytes
 from myisam_advisor.migrate.server_kind import ARIA, DICTIONARY_SINCE, INNODB, ServerKind
+from myisam_advisor.migrate.table_spaces import as_placed, missing_tablespace, refused_compression, refused_tablespaces
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, statement
@@ -48,6 +52,7 @@ THE_TABLE = quote_identifier("table")
 def refusals(structure: Structure, to: str, kind: ServerKind, table: Sql = THE_TABLE) -> tuple[Refusal, ...]:
     """All of them, what comes first before the others; `table` is its name in what mends them."""
     missing = tuple(_missing_engine(to, kind))
+    kind = as_placed(structure, kind)
     return missing or tuple(found for check in _checks_of(to, kind) for found in check(structure, kind, table))
 
 
@@ -294,14 +299,14 @@ OF_THE_SERVER: tuple[Check, ...] = (
     _primary_key,
 )
 OF_MARIADB: tuple[Check, ...] = (
-    _columns, reserved_index, _options, document_index, _virtual_words, key_parts, reserved_names, _row_size,
+    _columns, reserved_index, refused_places, _options, document_index, refused_texts, _virtual_words, key_parts, reserved_names, _row_size,
 )  # fmt: skip
 OF_OLD_MYSQL: tuple[Check, ...] = (
-    _columns, _options, document_index, reserved_index, reserved_names, _row_size, key_parts,
+    _columns, refused_places, _options, document_index, reserved_index, reserved_names, _row_size, parsers_refused, key_parts,
 )  # fmt: skip
 # MySQL 8.0 and later look at names before they ask the engine (ha_innobase::get_extra_columns_and_keys).
 OF_MYSQL: tuple[Check, ...] = (
-    document_index, reserved_names, _columns, reserved_index, _options, _row_size, key_parts,
+    document_index, reserved_names, _columns, reserved_index, refused_tablespaces, refused_places, refused_compression, _options, _row_size, key_parts,
 )  # fmt: skip
 OF_ROWS: tuple[Check, ...] = (refused_dates, _checks)
 OF_ARIA: tuple[Check, ...] = (_partitions, refused_defaults, _aria_keys, _virtual_keys)
@@ -309,6 +314,6 @@ OF_ARIA: tuple[Check, ...] = (_partitions, refused_defaults, _aria_keys, _virtua
 
 def _checks_of(to: str, kind: ServerKind) -> tuple[Check, ...]:
     if to != INNODB:
-        return (*OF_ARIA, *OF_ROWS)
+        return (parsers_not_loaded, *OF_ARIA, *OF_ROWS, parsers_refused_by_aria)
     of_engine = OF_MARIADB if kind.is_mariadb else OF_MYSQL if kind.version >= DICTIONARY_SINCE else OF_OLD_MYSQL
-    return (_history, _partitions, *OF_THE_SERVER, *of_engine, *OF_ROWS)
+    return (parsers_not_loaded, missing_tablespace, _history, _partitions, *OF_THE_SERVER, *of_engine, *OF_ROWS)

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from myisam_advisor.migrate.cluster import OF_A_CLUSTER, beside_the_cluster
 from myisam_advisor.migrate.limits import DISK_FULL
 from myisam_advisor.migrate.online import beside_writers
+from myisam_advisor.migrate.places import NOT_GIVEN_BACK
 from myisam_advisor.migrate.prediction import Migration, Prediction
-from myisam_advisor.migrate.refusals import FOREIGN_ROW_FORMATS
-from myisam_advisor.migrate.server_kind import ARIA, INNODB, ServerKind
+from myisam_advisor.migrate.server_kind import INNODB, ServerKind
+from myisam_advisor.migrate.way_back import back
 from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
 from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain
 from myisam_advisor.texts.templates import duration, object_name, sentence, size
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.character_sets import character_set
-from myisam_exporter.files.structure import Column, Index, Part
-from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, quote_table, sql_list, statement
+from myisam_exporter.files.structure import Column
+from myisam_exporter.server.sql import Sql, quote_table, statement
 
 BATCH_TABLES, BATCH_BYTES = 20, 10 << 30
 LARGE_BYTES = 1 << 30
@@ -44,32 +44,6 @@ NEEDS_HEX = frozenset({types.GEOMETRY, types.BIT, 242})
 def alter(one: Prediction) -> Sql:
     """The statement that converts the table."""
     return engine_change(quote_table(*one.name), one.to)
-
-
-def back(one: Prediction) -> tuple[Sql, ...]:
-    """The way back. A FIXED or COMPRESSED table gets its format again only where it is named."""
-    table = quote_table(*one.name)
-    asked = one.row_format if one.row_format in FOREIGN_ROW_FORMATS | {"DYNAMIC"} else "DEFAULT"
-    options = plain_words(f"ROW_FORMAT={asked}")
-    if one.key_block_size:
-        options = statement("{}, KEY_BLOCK_SIZE={}", options, one.key_block_size)
-    for index in one.shortened:
-        options = statement("{}, {}", options, _as_before(index, one.columns))
-    # Aria's PAGE_CHECKSUM=1 stays in the definition, and MySQL reads no dump of that; in the same ALTER it is not taken away (MariaDB 10.5 to 11.8).
-    further = (statement("ALTER TABLE {} PAGE_CHECKSUM=DEFAULT;", table),) if one.to == ARIA else ()
-    return (statement("ALTER TABLE {} ENGINE=MyISAM, {};", table, options), *further)
-
-
-def _as_before(index: Index, columns: Sequence[Column]) -> Sql:
-    """What gives an index its prefixes again."""
-
-    def part(one: Part) -> Sql:
-        column = columns[one.column]
-        name = quote_identifier(column.name)
-        return statement("{}({})", name, one.length // character_set(column.collation)[2]) if one.prefix else name
-
-    name = quote_identifier(index.name)
-    return statement("DROP INDEX {}, ADD INDEX {} ({})", name, name, sql_list(map(part, index.parts)))
 
 
 def values_sum(columns: Iterable[Column]) -> Sql:
@@ -224,6 +198,9 @@ def _beside(one: Prediction, migration: Migration) -> Iterator[str]:
         yield in_comments("\n".join(beside_the_cluster(one.name, one.to)))
         return
     yield in_comments(f"Back: {' '.join(back(one))}")
+    for change in one.changes:
+        if change.id in NOT_GIVEN_BACK:
+            yield in_comments(f"Not given back by it: {change.what}")
     if any(change.id == "unpacked" for change in one.changes):
         yield in_comments("It was packed: that gives it unpacked; then FLUSH TABLES, myisampack and myisamchk -rq.")
     if one.to == INNODB and one.contents and one.contents.total_bytes >= LARGE_BYTES:

@@ -10,8 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from myisam_advisor.migrate import fulltext_settings
+from myisam_advisor.migrate import fulltext_settings, server_places
 from myisam_advisor.migrate.fulltext_settings import NOT_KNOWN, FulltextSettings
+from myisam_advisor.migrate.server_places import NO_PLACES, Places
+from myisam_advisor.migrate.server_plugins import Plugins
 from myisam_advisor.texts.near import did_you_mean
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
@@ -99,6 +101,16 @@ class ServerKind:
     # foreign_key_checks, and restrict_fk_on_non_standard_key.
     foreign_checks: bool = True
     standard_keys: bool = False
+    # Below which directories a table may lie.
+    places: Places = NO_PLACES
+    # None where they are not known.
+    plugins: Plugins | None = None
+    # MySQL's general tablespaces; None where they are not known.
+    tablespaces: tuple[str, ...] | None = None
+    # MariaDB's innodb_encrypt_tables (OFF, ON, FORCE), innodb_compression_algorithm, and whether pages have the checksum that SPATIAL indexes ask for.
+    encrypts_tables: str = "OFF"
+    compression_algorithm: str = "zlib"
+    full_checksums: bool = True
 
     @property
     def clustered(self) -> bool:
@@ -186,6 +198,10 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         _redo_bytes(flavour, version, told),
         is_on("foreign_key_checks", True),
         is_on("restrict_fk_on_non_standard_key", usual.standard_keys),
+        places=server_places.of_variables(told),
+        encrypts_tables=told.get("innodb_encrypt_tables", "OFF").upper(),
+        compression_algorithm=told.get("innodb_compression_algorithm", "zlib").lower(),
+        full_checksums="full_crc32" in told.get("innodb_checksum_algorithm", "full_crc32"),
     )  # fmt: skip
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -44,7 +43,7 @@ STEADY_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """One table of MyISAM or MERGE. `idle_seconds` is how long ago it was written; `index_elsewhere`: it has an INDEX DIRECTORY.
+    """One table of MyISAM or MERGE. `idle_seconds` is how long ago it was written.
 
     `problem` is damage of the rows, `header_problem` of the index file's header. `missing` is the ending of the file that is not there;
     `triggers` lie beside it, which MySQL 8.0 and later keep elsewhere. `referred_by` no file tells: see foreign_look.py.
@@ -58,7 +57,6 @@ class FoundTable:
     idle_seconds: float | None = None
     union: tuple[TableName, ...] = ()
     merged_in: tuple[TableName, ...] = ()
-    index_elsewhere: bool = False
     missing: str = ""
     triggers: bool = False
     header_problem: str = ""
@@ -111,8 +109,8 @@ class _Known:
 class _Folder:
     """A database's open directory: what lies there beside what the scan told. Links are followed only to files of the owner."""
 
-    def __init__(self, descriptor: int, owner: int | None) -> None:
-        self._descriptor = descriptor
+    def __init__(self, path: Path, descriptor: int, owner: int | None) -> None:
+        self._path, self._descriptor = path, descriptor
         self._files = ForeignFiles(owner)
 
     @classmethod
@@ -121,7 +119,7 @@ class _Folder:
         """That of a path, closed at the end. Raises OSError."""
         descriptor = ForeignFiles(owner).open_directory(path)
         try:
-            yield cls(descriptor, owner)
+            yield cls(Path(path), descriptor, owner)
         finally:
             os.close(descriptor)
 
@@ -138,12 +136,13 @@ class _Folder:
             return error.errno != errno.ENOENT
         return True
 
-    def is_link(self, name: str) -> bool:
-        """Whether it is a symbolic link, wherever that leads."""
+    def leads_into(self, name: str) -> str:
+        """The directory that a symbolic link leads into, whatever is there; "" where it is none."""
         try:
-            return stat.S_ISLNK(os.stat(name, dir_fd=self._descriptor, follow_symlinks=False).st_mode)
-        except OSError:
-            return False
+            return str((self._path / os.readlink(name, dir_fd=self._descriptor)).parent)
+        except OSError as error:
+            refuse_exhaustion(error)
+            return ""
 
     @cached_property
     def tables_with_index(self) -> frozenset[str]:
@@ -270,11 +269,15 @@ def _take(
     written = max((file.data_modified for file in files if file.data_modified is not None), default=None)
     idle = None if written is None else max(known.now - written, 0.0)
     crashed = any(header.crashed for header in headers)
-    elsewhere = any(folder.is_link(f"{file.stem}{INDEX}") for file in files)
+    index_elsewhere = any(folder.leads_into(f"{file.stem}{INDEX}") for file in files)
+    data_directory = next(filter(None, (folder.leads_into(f"{file.stem}{DATA}") for file in files)), "")
+    if index_elsewhere or data_directory:
+        structure = replace(structure, data_directory=data_directory, index_elsewhere=index_elsewhere)
     triggers = any(folder.has(f"{undivided(file.stem)}{TRIGGERS}") for file in files)
-    found.tables.append(
-        FoundTable(name, structure, contents, crashed, problem, idle, (), merged, elsewhere, missing, triggers, damaged)
-    )
+    told = FoundTable(
+        name, structure, contents, crashed, problem, idle, (), merged, missing, triggers, damaged,
+    )  # fmt: skip
+    found.tables.append(told)
 
 
 def _contents(headers: Sequence[Header], words: tuple[IndexWords, ...]) -> Contents | None:

@@ -124,6 +124,14 @@ def piece(start: bytes, read: Pieces, position: int, length: int, what: str) -> 
     return part
 
 
+def row_place(start: bytes) -> tuple[int, int]:
+    """Where the row of defaults lies, behind the indexes, and how long it is."""
+    key_position, key_bytes = struct.unpack_from("<H 6x H", start, 6)
+    if key_bytes == 0xFFFF:
+        key_bytes = int.from_bytes(start[47:51], "little")
+    return key_position + key_bytes, int.from_bytes(start[16:18], "little")
+
+
 def _counted(columns: bytes) -> tuple[int, int, int]:
     temporal = obsolete = utf8mb3 = 0
     for length, collation_high, kind, collation_low in _COLUMN.iter_unpack(columns):

@@ -18,17 +18,24 @@ KEYS = "indexes"
 MAXIMUM_KEYS, MAXIMUM_PARTS = 255, 32  # my_base.h, HA_MAX_POSSIBLE_KEY and HA_MAX_KEY_SEG
 PART_BYTES = 9
 MAXIMUM_NAME_BYTES = 256  # of 64 characters
+MAXIMUM_COMMENT_BYTES = 4096  # of 1,024 characters
 TWO_BYTE_COUNTS = 0x80
 SEPARATOR, END = b"\xff", b"\0"  # sql/unireg.h, NAMES_SEP_CHAR: no byte of UTF-8
 
 # my_base.h, enum ha_key_alg: of several BLOBs one hash; MariaDB 11.7 and later keep a VECTOR index in a table of its own.
 LONG_HASH, UNIQUE_HASH, VECTOR = 5, 6, 7
 
+# my_base.h: the index has a comment, a parser of its own.
+USES_COMMENT, USES_PARSER = 4096, 16_384
+# my_base.h, enum ha_key_alg: those that somebody asked for.
+ALGORITHMS = {1: "BTREE", 3: "HASH"}
+
 _COUNTS = struct.Struct("<B B H 2x")
-# Flags, bytes, number of parts, algorithm, block size.
-_KEY = struct.Struct("<H 2x B B 2x")
-# Number of the column, and its type elsewhere; bytes of it.
-_PART = struct.Struct("<H 5x H")
+# Flags, bytes, number of parts, algorithm, size of its pages.
+_KEY = struct.Struct("<H 2x B B H")
+# Number of the column; how it is sorted (my_base.h, HA_REVERSE_SORT: MariaDB 10.8 and later), and its type elsewhere; bytes of it.
+_PART = struct.Struct("<H 2x B 2x H")
+REVERSE_SORT = 128
 COLUMN_MASK = 0x3FFF  # sql/unireg.h, FIELD_NR_MASK
 
 
@@ -55,13 +62,13 @@ def parse_keys(read: Pieces) -> tuple[FrmKey, ...]:
 
     Raises FrmError when it is truncated, contradicts itself, or is of no table.
     """
-    heads, names, _ = _read_keys(read)
+    heads, names, _, _ = _read_keys(read)
     found = (FrmKey(name, *head) for name, head in zip(names, heads, strict=True))
     return tuple(key for key in found if key.algorithm != VECTOR)
 
 
-def _read_keys(read: Pieces) -> tuple[list[tuple[int, int, int]], list[str], bytes]:
-    """Heads and names of the indexes, and what describes heads and parts."""
+def _read_keys(read: Pieces) -> tuple[list[tuple[int, int, int]], list[str], bytes, int]:
+    """Heads and names of the indexes, what describes heads and parts, and where their comments begin."""
     start = beginning(read)
     if start[VERSION] < COLUMNS_SINCE_VERSION:
         raise FrmError("its indexes are described as before MySQL 4.1")
@@ -71,27 +78,41 @@ def _read_keys(read: Pieces) -> tuple[list[tuple[int, int, int]], list[str], byt
         raise FrmError(f"it would have {keys} indexes of {parts} columns")
     described = piece(start, read, position + _COUNTS.size, keys * _KEY.size + parts * PART_BYTES, KEYS)
     heads, end = _heads(described, keys)
-    return heads, _names(_all_names(start, read, position + _COUNTS.size + end, keys), keys), described
+    names_position = position + _COUNTS.size + end
+    names = _all_names(start, read, names_position, keys)
+    return heads, _names(names, keys), described, names_position + len(names) + len(END)
 
 
 class FullKey(NamedTuple):
-    """An index with its columns, as their numbers from 1 and how many bytes of them are in it; VECTOR ones too."""
+    """An index with its columns, as their numbers from 1, how many bytes of them are in it, and whether they are sorted downwards; VECTOR ones too.
+
+    `block_bytes` is the size of its pages, 0 where none was asked for.
+    """
 
     name: str
     flag: int
     algorithm: int
-    parts: tuple[tuple[int, int], ...]
+    parts: tuple[tuple[int, int, bool], ...]
+    block_bytes: int = 0
+    comment: str = ""
 
 
 def parse_full_keys(read: Pieces) -> tuple[FullKey, ...]:
     """All indexes of the file with their columns. Raises FrmError as `parse_keys` does."""
-    heads, names, described = _read_keys(read)
+    heads, names, described, comments = _read_keys(read)
     found, place = [], 0
     for name, (flag, count, algorithm) in zip(names, heads, strict=True):
+        *_, block_bytes = _KEY.unpack_from(described, place)
         place += _KEY.size
         columns = [_PART.unpack_from(described, place + number * PART_BYTES) for number in range(count)]
-        found.append(FullKey(name, flag, algorithm, tuple((one & COLUMN_MASK, length) for one, length in columns)))
         place += count * PART_BYTES
+        comment = b""
+        if flag & USES_COMMENT:
+            length = int.from_bytes(read(comments, 2), "little")
+            comment = read(comments + 2, min(length, MAXIMUM_COMMENT_BYTES))
+            comments += 2 + length
+        parts = tuple((one & COLUMN_MASK, length, bool(sort & REVERSE_SORT)) for one, sort, length in columns)
+        found.append(FullKey(name, flag, algorithm, parts, block_bytes, comment.decode("utf-8", "replace")))
     return tuple(found)
 
 
@@ -119,7 +140,7 @@ def _heads(data: bytes, count: int) -> tuple[list[tuple[int, int, int]], int]:
     for _ in range(count):
         if position + _KEY.size > len(data):
             raise FrmError("its indexes would have more columns than it says")
-        flag, parts, algorithm = _KEY.unpack_from(data, position)
+        flag, parts, algorithm, _ = _KEY.unpack_from(data, position)
         if not parts:
             raise FrmError("an index would have no columns")
         heads.append((flag ^ KEY_NOSAME, parts, algorithm))  # the bit is kept the other way round

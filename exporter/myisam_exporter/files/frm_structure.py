@@ -33,8 +33,18 @@ from myisam_exporter.files.frm_definition import (
     Pieces,
     beginning,
     piece,
+    row_place,
 )
-from myisam_exporter.files.frm_keys import LONG_HASH, UNIQUE_HASH, VECTOR, FullKey, parse_full_keys
+from myisam_exporter.files.frm_keys import (
+    ALGORITHMS,
+    LONG_HASH,
+    UNIQUE_HASH,
+    USES_PARSER,
+    VECTOR,
+    FullKey,
+    parse_full_keys,
+)
+from myisam_exporter.files.frm_texts import parser_names, text_options
 from myisam_exporter.files.myi_definition import KEY_FULLTEXT, KEY_NOSAME, KEY_SPATIAL
 from myisam_exporter.files.structure import Column, Index, Part, Structure
 
@@ -62,8 +72,9 @@ DEFAULT_NOW = frozenset({18, 21, 23})  # its default is the present moment
 OPTION_BITS = {"PACK_KEYS": 2, "CHECKSUM": 32, "DELAY_KEY_WRITE": 64}
 PACKED_RECORD, NO_PACK_KEYS = 1, 128
 # sql/unireg.h of MariaDB, enum extra2_frm_value_type: which columns hold the period of SYSTEM VERSIONING; a byte for each column, who sees it; the
-# types that have a name and no number.
-SYSTEM_PERIOD, COLUMN_FLAGS, TYPE_NAMES = 4, 129, 130
+# types that have a name and no number. A byte for each index, whether it is IGNORED. What is kept as text for engines.
+SYSTEM_PERIOD, INDEX_FLAGS, TEXT_OPTIONS, COLUMN_FLAGS, TYPE_NAMES = 4, 5, 128, 129, 130
+IGNORED = 1  # sql/unireg.h of MariaDB, EXTRA2_IGNORED_KEY
 # MariaDB, enum field_visibility_t, INVISIBLE_FULL: no statement may name the column. What users make INVISIBLE has 1, and is theirs.
 SEEN_BY_MASK, SEEN_BY_NOBODY = 3, 3
 # plugin/type_uuid and type_inet of MariaDB: described as the text that they are shown as, kept in so many bytes.
@@ -126,6 +137,7 @@ def parse_structure(read: Pieces) -> Structure:
     described = tuple(_columns(start, read, form, expressions, _named_types(extras.get(TYPE_NAMES, b""))))
     columns = _without_the_servers_own(described, extras.get(COLUMN_FLAGS, b""))
     version = int.from_bytes(start[51:55], "little")
+    indexes = _indexes(start, read, columns, extras.get(INDEX_FLAGS, b""))
     partitioned = start[3] == ENGINE_PARTITION or start[61] != 0
     engine = (start[61] or start[3]) if partitioned else start[3]
     return Structure(
@@ -136,9 +148,10 @@ def parse_structure(read: Pieces) -> Structure:
         tuple(_options(start, int.from_bytes(start[30:32], "little"))),
         partitioned,
         columns,
-        tuple(_index(key, columns) for key in parse_full_keys(read)),
+        tuple(indexes),
         SYSTEM_PERIOD in extras,
         any(kinds & OF_CHECKS for kinds in expressions.values()),
+        text_options(extras.get(TEXT_OPTIONS, b"")),
     )
 
 
@@ -301,14 +314,11 @@ def _members(data: bytes) -> list[int]:
 
 
 def _default_row(start: bytes, read: Pieces) -> bytes:
-    """The row of defaults, as the engine would have it; it lies behind the indexes."""
-    key_position, key_bytes = struct.unpack_from("<H 6x H", start, 6)
-    if key_bytes == 0xFFFF:
-        key_bytes = int.from_bytes(start[47:51], "little")
-    length = int.from_bytes(start[16:18], "little")
+    """The row of defaults, as the engine would have it."""
+    position, length = row_place(start)
     if length > MAXIMUM_ROW_BYTES:
         raise FrmError(f"its row would have {length} bytes")
-    return piece(start, read, key_position + key_bytes, length, "defaults")
+    return piece(start, read, position, length, "defaults")
 
 
 def _expressions(start: bytes, read: Pieces, form: _Form) -> dict[int, frozenset[int]]:
@@ -337,7 +347,15 @@ def _options(start: bytes, bits: int) -> Iterator[tuple[str, int]]:
         yield "PACK_KEYS", -1
 
 
-def _index(key: FullKey, columns: Sequence[Column]) -> Index:
+def _indexes(start: bytes, read: Pieces, columns: Sequence[Column], flags: bytes) -> Iterator[Index]:
+    keys = parse_full_keys(read)
+    parsers = iter(parser_names(start, read, sum(bool(key.flag & USES_PARSER) for key in keys)))
+    for number, key in enumerate(keys):
+        ignored = number < len(flags) and flags[number] == IGNORED
+        yield _index(key, columns, next(parsers) if key.flag & USES_PARSER else "", ignored=ignored)
+
+
+def _index(key: FullKey, columns: Sequence[Column], parser: str, *, ignored: bool) -> Index:
     kinds = {LONG_HASH: types.LONG_UNIQUE, UNIQUE_HASH: types.LONG_UNIQUE, VECTOR: types.VECTOR}
     kind = (
         types.FULLTEXT if key.flag & KEY_FULLTEXT
@@ -345,10 +363,13 @@ def _index(key: FullKey, columns: Sequence[Column]) -> Index:
         else kinds.get(key.algorithm, types.BTREE)
     )  # fmt: skip
     parts = []
-    for number, length in key.parts:
+    for number, length, descending in key.parts:
         if not 0 < number <= len(columns):
             raise FrmError(f"an index would have column {number} of {len(columns)}")
         column = columns[number - 1]
         is_prefix = kind == types.BTREE and (column.is_blob or length < column.maximum_bytes)
-        parts.append(Part(number - 1, length, is_prefix))
-    return Index(key.name, bool(key.flag & KEY_NOSAME), kind, tuple(parts))
+        parts.append(Part(number - 1, length, is_prefix, descending))
+    algorithm = ALGORITHMS.get(key.algorithm, "") if kind == types.BTREE else ""
+    return Index(
+        key.name, bool(key.flag & KEY_NOSAME), kind, tuple(parts), parser, key.block_bytes, key.comment, algorithm, ignored,
+    )  # fmt: skip

@@ -27,10 +27,13 @@ _BEHIND_THE_GAP = {
 }  # fmt: skip
 # sql/dd/types/index.h, enum_index_type: PRIMARY, UNIQUE, MULTIPLE, FULLTEXT, SPATIAL.
 _UNIQUE, _KINDS = frozenset({1, 2}), {4: types.FULLTEXT, 5: types.SPATIAL}
+# Enums enum_index_algorithm of the same and enum_index_element_order of index_element.h.
+_ALGORITHMS, _DESCENDING = {2: "BTREE", 4: "HASH"}, 3
 # sql/dd/types/table.h, enum_row_format, as the option row_type has it: sql/handler.h, enum row_type.
 _ROW_FORMATS = {1: "FIXED", 2: "DYNAMIC", 3: "COMPRESSED", 4: "REDUNDANT", 5: "COMPACT"}
 _NUMBERS = {name.lower(): name for name in ("MAX_ROWS", "MIN_ROWS", "AVG_ROW_LENGTH", "KEY_BLOCK_SIZE")}
 _SWITCHES = {name.lower(): name for name in ("CHECKSUM", "DELAY_KEY_WRITE")}
+_TEXTS = {"tablespace": "TABLESPACE", "compress": "COMPRESSION"}
 _PACK_KEYS = {"2": 1, "128": -1}  # my_base.h, HA_OPTION_PACK_KEYS and HA_OPTION_NO_PACK_KEYS
 _FIXED = {
     types.TINY: 1, types.SHORT: 2, types.LONG: 4, types.FLOAT: 4, types.DOUBLE: 8, types.LONGLONG: 8, types.INT24: 3, types.YEAR: 1,
@@ -43,6 +46,7 @@ _SHOWN_CHARACTERS = 20
 _MERGE = "MRG_MyISAM"  # as the server itself spells it elsewhere
 _ZERO_DATE = re.compile(r"0000-00-00(?: 00:00:00(?:\.0+)?)?", re.ASCII)
 _PARTLY_ZERO_DATE = re.compile(r"[0-9]{4}-(?:00-[0-9]{2}|[0-9]{2}-00)", re.ASCII)
+
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
 
 
@@ -85,6 +89,7 @@ def _structure(table: Mapping[str, Any]) -> Structure:
         _number(table["partition_type"]) != 0,
         columns,
         tuple(_index(index, places, columns) for index in indexes),
+        texts=tuple((name, options[key]) for key, name in _TEXTS.items() if options.get(key)),
     )
 
 
@@ -170,7 +175,19 @@ def _index(index: Mapping[str, Any], places: Mapping[int, int], columns: Sequenc
         place = places[_number(element["column_opx"])]
         column = columns[place]
         length = min(_number(element["length"]), column.maximum_bytes)
-        parts.append(Part(place, length, kind == types.BTREE and (column.is_blob or length < column.maximum_bytes)))
+        is_prefix = kind == types.BTREE and (column.is_blob or length < column.maximum_bytes)
+        parts.append(Part(place, length, is_prefix, _number(element.get("order", 0)) == _DESCENDING))
     if not 0 < len(parts) <= MAXIMUM_PARTS:
         raise SdiError(f"an index would have {len(parts)} columns")
-    return Index(str(index["name"]), number in _UNIQUE, kind, tuple(parts))
+    settings = _settings(index["options"])
+    return Index(
+        str(index["name"]),
+        number in _UNIQUE,
+        kind,
+        tuple(parts),
+        settings.get("parser_name", ""),
+        _number(settings.get("block_size", 0)),
+        str(index["comment"]),
+        _ALGORITHMS.get(_number(index["algorithm"]), "") if index["is_algorithm_explicit"] else "",
+        not index["is_visible"],
+    )

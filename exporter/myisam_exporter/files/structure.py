@@ -61,16 +61,27 @@ class Part:
     column: int
     length: int
     prefix: bool
+    descending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One index; PRIMARY is the primary key."""
+    """One index; PRIMARY is the primary key.
+
+    `parser` is the plugin that takes the texts of a FULLTEXT index apart, "" where the server does it itself. `block_bytes` is the size of its pages
+    that was asked for, for it or for the table (KEY_BLOCK_SIZE, 0 where none was); `algorithm` the one that was asked for, BTREE or HASH;
+    `ignored` tells that no statement uses it (MySQL: INVISIBLE, MariaDB: IGNORED).
+    """
 
     name: str
     unique: bool
     kind: str
     parts: tuple[Part, ...]
+    parser: str = ""
+    block_bytes: int = 0
+    comment: str = ""
+    algorithm: str = ""
+    ignored: bool = False
 
     @property
     def primary(self) -> bool:
@@ -83,7 +94,9 @@ class Structure:
     """One table. `row_format` is the one that was asked for ("" where none was), in capitals, and so are the options' names.
 
     `options` hold what is not at its default. `engine` is the one that keeps the rows, of a partitioned table its partitions'.
-    Of MariaDB's: whether the server keeps the rows' history (`system_versioned`), and whether there is a CHECK (`checks`).
+    Of MariaDB's: whether the server keeps the rows' history (`system_versioned`), whether there is a CHECK (`checks`), and what is kept as text
+    for whichever engine knows it (`texts`: names in capitals, values as they were written).
+    What links beside the definition tell: `data_directory` is its DATA DIRECTORY, "" where it has none, `index_elsewhere` whether it has an INDEX DIRECTORY.
     """
 
     engine: str
@@ -96,6 +109,9 @@ class Structure:
     indexes: tuple[Index, ...]
     system_versioned: bool = False
     checks: bool = False
+    texts: tuple[tuple[str, str], ...] = ()
+    data_directory: str = ""
+    index_elsewhere: bool = False
 
     @property
     def primary(self) -> Index | None:

@@ -300,7 +300,7 @@ def test_the_script_takes_in_what_only_the_bare_statement_is_refused_for() -> No
     assert [error.code for error in made.predictions[0].errors] == [1005, 1709]
     script = as_script(made)
     assert "\nALTER TABLE `s`.`t` ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;" in script
-    assert "-- Back: ALTER TABLE `s`.`t` ENGINE=MyISAM, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=4;" in script
+    assert "-- Back: ALTER TABLE `s`.`t` ENGINE=MyISAM, ROW_FORMAT=COMPACT, KEY_BLOCK_SIZE=4;" in script
     assert "Batch 1 of 1: 1 table, " in script
 
 

@@ -85,7 +85,7 @@ def test_of_tables_of_like_size_the_long_unwritten_come_first() -> None:
 
 
 def test_an_index_directory_is_refused_where_innodb_is_strict() -> None:
-    found = FoundTable(("s", "t"), table(), None, index_elsewhere=True)
+    found = FoundTable(("s", "t"), replace(table(), index_elsewhere=True), None)
     kinds = (MARIADB, replace(MARIADB, strict_innodb=False), by_default("mariadb", (11, 8)), MYSQL, replace(MYSQL, strict_innodb=False))
     assert [[error.code for error in predict([found], "InnoDB", kind, None, Machine())[0].errors] for kind in kinds] == [[1005], [], [], [1031], []]
     assert predict([found], "Aria", MARIADB, None, Machine())[0].errors == ()

@@ -9,11 +9,12 @@ from myisam_advisor.migrate.document import as_json
 from myisam_advisor.migrate.prediction import Migration, Prediction, in_order, predict
 from myisam_advisor.migrate.refusals import refusals
 from myisam_advisor.migrate.report import as_text
-from myisam_advisor.migrate.script import STOPS, as_script, back
+from myisam_advisor.migrate.script import STOPS, as_script
 from myisam_advisor.migrate.server_kind import ServerKind, by_default, of_variables, with_engines
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import Machine
+from myisam_advisor.migrate.way_back import back
 from myisam_exporter.files.structure import BTREE, Index, Part, Structure
 from tests.unit.advisor.catalogue.test_copy_work import WORK
 from tests.unit.advisor.reports.test_json_documents import assert_keeps

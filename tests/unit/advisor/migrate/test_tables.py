@@ -195,11 +195,15 @@ def test_a_link_that_leads_nowhere_is_a_file_that_is_gone(data: Path, tmp_path: 
     assert found.missing == ".MYD"
 
 
-def test_an_index_elsewhere_is_seen(data: Path, tmp_path: Path) -> None:
+def test_an_index_and_rows_elsewhere_are_seen(data: Path, tmp_path: Path) -> None:
     index = data / "shop" / "orders.MYI"
     index.rename(tmp_path / "elsewhere.MYI")
     index.symlink_to(tmp_path / "elsewhere.MYI")
-    assert [table.index_elsewhere for table in find_tables(data, os.geteuid(), ["shop"]).tables] == [True, False]
+    rows = data / "shop" / "words.MYD"
+    rows.rename(tmp_path / "words.MYD")
+    rows.symlink_to("../words.MYD")
+    found = find_tables(data, os.geteuid(), ["shop"]).tables
+    assert [(one.structure.index_elsewhere, one.structure.data_directory) for one in found] == [(True, ""), (False, str(data / "shop" / ".."))]
 
 
 def test_an_index_without_columns_leaves_its_table_out_alone(data: Path) -> None:

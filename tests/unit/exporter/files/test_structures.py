@@ -18,6 +18,7 @@ from myisam_exporter.files.frm_structure import (
     _named_types,
     parse_structure,
 )
+from myisam_exporter.files.frm_texts import text_options
 from myisam_exporter.files.sdi_structure import SdiError, _structure, parse_sdi
 from myisam_exporter.files.structure import (
     BLOB,
@@ -261,3 +262,43 @@ def test_compressed_columns_are_what_they_are_without() -> None:
         whole[described(bytes(whole)) + 17 * names.index(column) + 13] = kind
     found = {column.name: (column.type, column.maximum_bytes) for column in parse_structure(pieces(bytes(whole))).columns}
     assert [found[name] for name in ("x", "lb", "tb", "v")] == [(BLOB, 65_535), (LONG_BLOB, 4_294_967_295), (TINY_BLOB, 255), (VARCHAR, 300)]
+
+
+PARSED = ROOT / "tests" / "recorded" / "parsers" / "mysql-5.6.frm"
+
+
+def test_parsers_and_comments_of_indexes_are_read() -> None:
+    found = read(PARSED)
+    assert [(one.name, one.parser, one.comment) for one in found.indexes] == [("PRIMARY", "", ""), ("kk", "", "other"), ("f0", "", ""), ("f", "plain_parser", "abc"), ("g", "another", "")]
+
+
+def test_parsers_that_are_cut_off_or_no_text_are_refused() -> None:
+    whole = PARSED.read_bytes()
+    for wrong in (whole[: whole.index(b"another")], whole.replace(b"another\0", b"\xff\xfether\0"), whole.replace(b"plain_parser\0", b"\0" * 13)):
+        with pytest.raises(FrmError):
+            parse_structure(pieces(wrong))
+
+
+def test_options_that_are_kept_as_text_are_the_table_s() -> None:
+    def option(name: bytes, value: bytes, quoted: int = 0x8000) -> bytes:
+        return bytes((len(name),)) + name + (len(value) | quoted).to_bytes(2, "little") + value
+
+    of_table, of_column = option(b"Encrypted", b"YES") + option(b"page_compressed", b"1", 0), option(b"FOO", b"bar")
+    expected = (("ENCRYPTED", "YES"), ("PAGE_COMPRESSED", "1"))
+    assert text_options(of_table + b"\0" + of_column + b"\0") == expected
+    assert text_options(b"\0" + of_column + b"\0") == text_options(b"") == ()
+    for length in range(len(of_table)):
+        assert text_options(of_table[:length]) in (expected[:1], ())
+
+
+def test_an_sdi_tells_of_an_index_s_options() -> None:
+    whole = sdi()
+    index = whole["dd_object"]["indexes"][-1]
+    index.update({"options": "block_size=4096;flags=0;parser_name=ngram;", "comment": "it", "is_visible": False})
+    whole["dd_object"]["indexes"][2].update({"is_algorithm_explicit": True, "algorithm": 4})
+    whole["dd_object"]["options"] += "tablespace=ours;compress=zlib;"
+    found = parse_sdi(json.dumps(whole))[2]
+    assert found.texts == (("TABLESPACE", "ours"), ("COMPRESSION", "zlib"))
+    assert (found.indexes[2].algorithm, found.indexes[0].algorithm) == ("HASH", "")
+    told = found.indexes[-1]
+    assert (told.parser, told.block_bytes, told.comment, told.ignored) == ("ngram", 4096, "it", True)

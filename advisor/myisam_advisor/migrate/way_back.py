@@ -1,0 +1,65 @@
+"""The statements that make a table of MyISAM again, as it was: what the way to the other engine took from its definition is written anew.
+
+What it takes was found by comparing SHOW CREATE TABLE before and after, on MySQL 5.5, 5.6, 8.0 and 9.7, MariaDB 10.5, 10.11, 11.4 and 11.8: the script's
+KEY_BLOCK_SIZE=0 takes that of an index on MySQL 8.0 and later, Aria gives each index that has one its own of 8 kB, ROW_FORMAT is reset. Not given back are
+directories (places.py), and PAGE_CHECKSUM, which MyISAM knows nothing of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from myisam_advisor.migrate.prediction import Prediction
+from myisam_advisor.migrate.server_kind import ARIA
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.character_sets import character_set
+from myisam_exporter.files.structure import Column, Index, Part
+from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, quote_table, quote_text, sql_list, statement
+
+KINDS = {types.FULLTEXT: "FULLTEXT", types.SPATIAL: "SPATIAL"}
+
+
+def back(one: Prediction) -> tuple[Sql, ...]:
+    """The way back. A table gets the row format that it was made with only where it is named."""
+    table = quote_table(*one.name)
+    options = plain_words(f"ROW_FORMAT={one.row_format or 'DEFAULT'}")
+    if one.key_block_size:
+        options = statement("{}, KEY_BLOCK_SIZE={}", options, one.key_block_size)
+    for index in one.remade:
+        options = statement("{}, {}", options, _as_before(index, one.columns))
+    # Aria's PAGE_CHECKSUM=1 stays in the definition, and MySQL reads no dump of that; in the same ALTER it is not taken away (MariaDB 10.5 to 11.8).
+    further = (statement("ALTER TABLE {} PAGE_CHECKSUM=DEFAULT;", table),) if one.to == ARIA else ()
+    return (statement("ALTER TABLE {} ENGINE=MyISAM, {};", table, options), *further)
+
+
+def _as_before(index: Index, columns: Sequence[Column]) -> Sql:
+    """What drops an index and makes it again as it was."""
+    name = quote_identifier(index.name)
+    dropped = statement("DROP PRIMARY KEY") if index.primary else statement("DROP INDEX {}", name)
+    return statement("{}, ADD {}", dropped, _definition(index, columns))
+
+
+def _definition(index: Index, columns: Sequence[Column]) -> Sql:
+    kind = plain_words(f"{KINDS.get(index.kind, 'UNIQUE' if index.unique else '')} INDEX".strip())
+    made = statement("PRIMARY KEY") if index.primary else statement("{} {}", kind, quote_identifier(index.name))
+    if index.algorithm:
+        made = statement("{} {}", made, plain_words(f"USING {index.algorithm}"))
+    made = statement("{} ({})", made, sql_list(_part(part, index, columns) for part in index.parts))
+    if index.block_bytes:
+        made = statement("{} KEY_BLOCK_SIZE={}", made, index.block_bytes)
+    if index.parser:
+        made = statement("{} WITH PARSER {}", made, quote_identifier(index.parser))
+    comment = quote_text(index.comment)
+    # A literal in hexadecimal is none to COMMENT; such a comment stays away.
+    if index.comment and comment.startswith("'"):
+        made = statement("{} COMMENT {}", made, comment)
+    # MariaDB passes over what is for MySQL 5.7 and later, and MySQL over what is for MariaDB.
+    return statement("{} /*!80000 INVISIBLE */ /*M!100600 IGNORED */", made) if index.ignored else made
+
+
+def _part(part: Part, index: Index, columns: Sequence[Column]) -> Sql:
+    column = columns[part.column]
+    name = quote_identifier(column.name)
+    if part.prefix:
+        name = statement("{}({})", name, part.length // character_set(column.collation)[2])
+    return statement("{} DESC", name) if part.descending else name
