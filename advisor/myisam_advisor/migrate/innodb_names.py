@@ -7,7 +7,7 @@ tried on MySQL 5.6 and 9.7, MariaDB 10.11 and 11.8.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from myisam_advisor.migrate.refusal import Refusal, drop_index
 from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, ServerKind
@@ -22,7 +22,9 @@ DOCUMENT_COLUMN, DOCUMENT_INDEX, RESERVED_INDEX = "FTS_DOC_ID", "FTS_DOC_ID_INDE
 def reserved_names(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """Columns whose names are InnoDB's own."""
     new = structure.of_kind(types.FULLTEXT) and not kind.is_mariadb and kind.version >= DICTIONARY_SINCE
-    yield from _document_columns(structure, 1797 if new else 1166)
+    # What is computed when it is read is no column of InnoDB's, but to MySQL 8.0 and later where there is a FULLTEXT index.
+    columns = [column for column in structure.columns if new or column.generated != types.VIRTUAL]
+    yield from _document_columns(columns, 1797 if new else 1166)
     yield from _reserved_columns(structure)
 
 
@@ -32,8 +34,8 @@ def _reserved_columns(structure: Structure) -> Iterator[Refusal]:
             yield Refusal(1166, f"{column.name} is a name that InnoDB keeps for itself", _rename(column))
 
 
-def _document_columns(structure: Structure, code: int) -> Iterator[Refusal]:
-    for column in structure.columns:
+def _document_columns(columns: Sequence[Column], code: int) -> Iterator[Refusal]:
+    for column in columns:
         if column.name.upper() == DOCUMENT_COLUMN and not _is_document_number(column):
             why = f"{column.name} is the name of InnoDB's own number of a document: it must be BIGINT NOT NULL, in capitals"
             yield Refusal(code, why, _rename(column))
@@ -46,8 +48,8 @@ def document_index(structure: Structure, kind: ServerKind, table: Sql) -> Iterat
             continue
         first = structure.columns[index.parts[0].column].name if index.parts else ""
         fits = index.unique and index.name == DOCUMENT_INDEX and first == DOCUMENT_COLUMN
-        if not fits or len(index.parts) > 1:
-            why = f"{index.name} is the name of InnoDB's own index for FULLTEXT: it must be UNIQUE, over {DOCUMENT_COLUMN} alone, in capitals"
+        if not fits or len(index.parts) > 1 or index.parts[0].descending:
+            why = f"{index.name} is the name of InnoDB's own index for FULLTEXT: it must be UNIQUE, over {DOCUMENT_COLUMN} alone, in capitals, and not DESC"
             old = fits and not kind.is_mariadb and kind.version < DICTIONARY_SINCE
             yield Refusal(1280 if old else 1798, why, drop_index(table, index.name))
 

@@ -127,6 +127,19 @@ def test_dates_that_are_lost_are_told_in_one_sentence_for_all_tables(mode: str, 
         assert [f"A date such as {lost} becomes" in one.what for one in told] == ([True] if lost else [])
 
 
+def test_an_index_of_documents_goes_upwards_and_a_virtual_number_is_none() -> None:
+    number = Column("FTS_DOC_ID", types.LONGLONG, 8, 63, False)
+    words = index((1, 100), kind=types.FULLTEXT, name="w")
+    documents = index((0, 8), unique=True, name="FTS_DOC_ID_INDEX")
+    downwards = replace(documents, parts=(replace(documents.parts[0], descending=True),))
+    text = Column("x", types.BLOB, 65_535, LATIN1, True)
+    told = [[one.code for one in refusals(table(number, text, indexes=(one, words)), "InnoDB", MARIADB)] for one in (documents, downwards)]
+    assert told == [[], [1798]]
+    virtual = table(replace(number, generated=types.VIRTUAL, nullable=True), text, indexes=(words,))
+    assert [[one.code for one in refusals(virtual, "InnoDB", kind)] for kind in (MARIADB, MYSQL)] == [[], [1797]]
+    assert refusals(replace(virtual, indexes=()), "InnoDB", MYSQL) == ()
+
+
 def test_generated_columns_have_their_note_and_others_have_none() -> None:
     computed = replace(KEYED, columns=(*KEYED.columns, replace(integer("b"), generated=types.VIRTUAL)))
     told = {one.id: one for one in changes(Subject(("s", "t"), computed, "Aria", MARIADB))}
