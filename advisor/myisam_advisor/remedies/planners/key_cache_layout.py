@@ -172,7 +172,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "price": CACHES_COST + _look_first(names, context),
             "way_back": " ".join(command.sql for command in back)
             if len(back) <= 4
-            else "CACHE INDEX ... IN default; for each table, then SET GLOBAL hot_N.key_buffer_size = 0; for each cache.",
+            else f"CACHE INDEX ... IN {_former_cache(hot)}; for each table, then SET GLOBAL {CACHE_PREFIX}N.key_buffer_size = 0; for each of {names[0]} to {names[-1]}.",
         },
         commands=(*creation, *assignment, *loading),
         undo_commands=back,
@@ -189,6 +189,12 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
 def _groups(hot: Sequence[HotTable], count: int) -> list[Sequence[HotTable]]:
     """The tables of each cache: the busiest have one each, and further ones join them in turn, so that every lock has its share."""
     return [hot[place::count] for place in range(count)]
+
+
+def _former_cache(hot: Sequence[HotTable]) -> str:
+    """The key cache that the tables leave, in words."""
+    caches = {table.cache or DEFAULT_CACHE for table in hot}
+    return object_name(*caches) if len(caches) == 1 else "the key cache that it had"
 
 
 def _index_bytes(tables: Iterable[HotTable]) -> float:

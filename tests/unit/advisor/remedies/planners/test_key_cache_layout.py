@@ -89,6 +89,17 @@ def test_tables_of_the_contended_cache_go_back_into_it() -> None:
     assert "`other`" not in " ".join(texts(plan.commands))
 
 
+@pytest.mark.parametrize(
+    ("caches", "back"),
+    [((None, None, None), "IN default; for"), (("busy", "busy", "busy"), "IN busy; for"), (("busy", None, "busy"), "IN the key cache that it had; for")],
+)
+def test_the_way_back_of_many_tables_names_the_cache_that_they_leave(caches: tuple[str | None, ...], back: str) -> None:
+    named = [one | {"key_cache": cache} for one, cache in zip(tables(3), caches, strict=True)]
+    plan = planned("key_cache_layout", ROW | {"name": "busy"}, facts(server=MYSQL, host=LARGE, tables=named))
+    assert plan.values["way_back"] == f"CACHE INDEX ... {back} each table, then SET GLOBAL hot_N.key_buffer_size = 0; for each of hot_1 to hot_3."
+    assert [text.rpartition(" IN ")[2] for text in texts(plan.undo_commands)[:3]] == [f"`{cache}`;" if cache else "default;" for cache in caches]
+
+
 def test_hot_tables_with_caches_of_their_own_need_no_plan() -> None:
     known = facts(server=MYSQL, host=LARGE, tables=[*tables(1), *tables(1, table_name="other", key_cache="own")])
     assert asked("key_cache_layout", ROW, known) == NotWorth("the other hot tables have key caches of their own")
