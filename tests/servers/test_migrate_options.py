@@ -51,6 +51,7 @@ MADE = {
     "an index that nobody uses, with pages of its own": Made("a INT, KEY k (a) KEY_BLOCK_SIZE=8192 INVISIBLE", where="mysql-9"),
     "an index that nobody uses": Made("a INT, b INT, KEY k (a) KEY_BLOCK_SIZE=8192 IGNORED, KEY l (b)", where="mariadb-1"),
     "downwards": Made("a INT, b VARCHAR(20), KEY k (a DESC, b(5) DESC) KEY_BLOCK_SIZE=8192", where="mariadb-1"),
+    "keys longer than the pages that were asked for": Made("a VARCHAR(250), b VARCHAR(250), UNIQUE u (a, b), KEY k (b)", "CHARSET=latin1 KEY_BLOCK_SIZE=1"),
     "a comment with a quote": Made("a INT, KEY k (a) COMMENT 'it''s'"),
     "USING": Made("a INT, b INT, KEY k (a) USING BTREE, KEY l (b) USING HASH"),
     "prefixes": Made("a VARCHAR(300), b TEXT, KEY k (a(10)), KEY l (b(20))"),
@@ -195,6 +196,17 @@ def test_undo_logs_make_no_place_for_rows(known: bool) -> None:
         made(server, Made(options="DATA DIRECTORY='{elsewhere}'"))
         assert [error.code for error in told(server).errors] == ([] if known else [3121])
         assert error_of(server, "ALTER TABLE t ENGINE=InnoDB") == (0 if known else 3121)
+
+
+def test_a_table_in_the_tablespace_of_all_keeps_its_word(running: Callable[[str], PrivateServer]) -> None:
+    server = running("mysql-9.7")
+    with schema(server, "options"), globally(server, innodb_file_per_table=0):
+        made(server, Made())
+        found = told(server)
+        assert "tablespace-word" in [change.id for change in found.changes]
+        server.execute(alter(found), *back(found), "SET GLOBAL innodb_file_per_table = 1", database="options")
+        assert "TABLESPACE `innodb_system`" in " ".join(definition(server))
+        assert "tablespace" in [change.id for change in told(server).changes]
 
 
 def test_the_script_says_what_it_does_not_give_back(four: PrivateServer) -> None:

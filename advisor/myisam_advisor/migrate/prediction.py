@@ -32,6 +32,8 @@ MERGE = "MRG_MyISAM"
 OF_PARTITIONS = 1178
 # KEY_BLOCK_SIZE=0 of a table takes that of its indexes in MySQL 8.0 and 9.7, not in 5.6 (5.7 was not tried), and in no MariaDB.
 RESETS_INDEXES_SINCE = ((5, 7), (100, 0))
+# Of longer keys MyISAM makes larger pages than were asked for; those that keep an index's size keep that one, and round it up (storage/myisam/mi_create.c).
+LONG_KEY_BYTES = 200
 REMADE = frozenset({types.BTREE, types.FULLTEXT, types.SPATIAL})
 # Of a .MYI the server says that it is not there, of a .MYD the layer below it does (mysys/errors.c).
 NO_INDEX_FILE, NO_DATA_FILE = 1017, 29
@@ -203,17 +205,19 @@ def _changes(subject: Subject, target: ServerKind | None) -> tuple[Change, ...]:
 
 
 def _remade(bare: Structure, block_bytes: int, to: str, here: ServerKind) -> tuple[Index, ...]:
-    """The indexes of which the way there takes a part: of prefixes, or the size of pages that was asked for, where that is not the table's."""
-    if to == INNODB:
-        short = shortened_indexes(bare, to, here)
-        lost = here.since(*RESETS_INDEXES_SINCE)
-    else:
-        short, lost, block_bytes = (), True, 0
-    return tuple(
-        index
-        for index in bare.indexes
-        if index in short or (lost and index.kind in REMADE and index.block_bytes not in (0, block_bytes))
-    )
+    """The indexes of which the way there takes a part: of prefixes, or the size of pages that was asked for (`block_bytes`, for the table)."""
+    short = shortened_indexes(bare, to, here) if to == INNODB else ()
+    return tuple(index for index in bare.indexes if index in short or _loses_block_size(index, block_bytes, to, here))
+
+
+def _loses_block_size(index: Index, block_bytes: int, to: str, here: ServerKind) -> bool:
+    if not index.block_bytes or index.kind not in REMADE:
+        return False
+    if to != INNODB:
+        return True
+    if here.since(*RESETS_INDEXES_SINCE):
+        return index.block_bytes != block_bytes
+    return sum(part.length for part in index.parts) > LONG_KEY_BYTES
 
 
 def _without_block_size(structure: Structure) -> tuple[tuple[str, int], ...]:

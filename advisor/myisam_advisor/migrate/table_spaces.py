@@ -115,6 +115,13 @@ def tablespace_changes(subject: Subject) -> Iterator[Change]:
             f"TABLESPACE {name} was a word that MyISAM kept; InnoDB puts the rows into that one.{unknown}",
             shown,
         )
+    dictionary = not subject.kind.is_mariadb and subject.kind.version >= DICTIONARY_SINCE
+    if dictionary and not subject.kind.file_per_table and not named_tablespace(subject.structure, subject.kind):
+        yield Change(
+            "tablespace-word",
+            f"TABLESPACE {SYSTEM} stays in the definition on the way back: a later ALTER to InnoDB puts the table there, whatever innodb_file_per_table is then.",
+            shown,
+        )
     if not subject.kind.is_mariadb and algorithm.lower() in ALGORITHMS:
         yield Change(
             "page-compressed",

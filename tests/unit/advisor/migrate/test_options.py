@@ -138,6 +138,11 @@ def test_what_words_mean_in_innodb_is_told() -> None:
     assert "COMPRESSION='ZLIB'" in told(kept(("COMPRESSION", "ZLIB")), MYSQL)["page-compressed"].what
 
 
+def test_a_word_that_stays_is_told() -> None:
+    kinds = (replace(MYSQL, file_per_table=False), MYSQL, replace(OLD, file_per_table=False), replace(MARIADB, file_per_table=False))
+    assert [("tablespace-word" in told(table(), kind)) for kind in kinds] == [True, False, False, False]
+
+
 def parsed(parser: str, *more: Index) -> Structure:
     words = replace(index((0, 255), name="words", kind=types.FULLTEXT), parser=parser)
     return table(text("x"), text("y"), indexes=(words, *more))
@@ -202,6 +207,7 @@ WORDS = Index("w", False, types.FULLTEXT, (Part(0, 1, False),), "ngram", 2048, "
         (table(integer(), indexes=(replace(index((0, 4), unique=True), block_bytes=4096),), KEY_BLOCK_SIZE=4096), MARIADB, "Aria", "KEY_BLOCK_SIZE=4096, DROP INDEX `k`, ADD UNIQUE INDEX `k` (`id`) KEY_BLOCK_SIZE=4096;"),
         (table(integer(), indexes=(replace(index((0, 4)), block_bytes=4096),), KEY_BLOCK_SIZE=4096), MYSQL, "InnoDB", "ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=4096;"),
         (table(integer(), indexes=(replace(index((0, 4)), block_bytes=4096),)), MARIADB, "InnoDB", "ROW_FORMAT=DEFAULT;"),
+        (table(text("a"), indexes=(replace(index((0, 255)), block_bytes=1),), KEY_BLOCK_SIZE=1), MARIADB, "InnoDB", "DROP INDEX `k`, ADD INDEX `k` (`a`) KEY_BLOCK_SIZE=1;"),
         (table(integer(), row_format="REDUNDANT"), MYSQL, "InnoDB", "ROW_FORMAT=REDUNDANT;"),
     ],
 )  # fmt: skip
