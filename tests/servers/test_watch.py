@@ -29,7 +29,7 @@ from myisam_exporter.metrics.base import Metric, Scene, Value
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.background import STALE_INTERVALS
 from myisam_exporter.watching.connection import Connection
-from myisam_exporter.watching.fleet import Fleet
+from myisam_exporter.watching.fleet import LOOKS_AT_ONCE, Fleet
 from myisam_exporter.watching.options import DEFAULT_BACKGROUND_SECONDS, WatchOptions
 from myisam_exporter.watching.watch import Watch
 from tests.support.daemon import Answer, free_port, serving, wait_for
@@ -253,6 +253,35 @@ def test_a_connection_that_is_made_while_a_reload_changes_the_account_is_not_kep
     assert connection.open_session is None
     assert connection.session().target == after
     connection.close()
+
+
+def test_a_look_that_begins_when_its_watch_has_ended_leaves_no_connection(mariadb: PrivateServer) -> None:
+    """Eight looks run at once, and others wait for them."""
+    opened: list[Watch] = []
+
+    async def ended() -> None:
+        with ThreadPoolExecutor(2) as pool:
+            fleet = Fleet(WatchOptions(background_seconds=0.2), pool, TableChooser)
+            waiting = threading.Event()
+            busy = [fleet._looker.submit(waiting.wait, 10) for _ in range(LOOKS_AT_ONCE)]
+            watch = fleet.watch_own("before", lambda: target(mariadb))
+            await asyncio.sleep(0.1)
+            assert watch.looks == 0
+            fleet.move_own("after", lambda: target(mariadb))
+            waiting.set()
+            for _ in range(200):
+                await asyncio.sleep(0.05)
+                if watch.looks and watch.connection.open_session is None and fleet.own and fleet.own.looks:
+                    break
+            opened.append(watch)
+            assert all(one.done() for one in busy)
+            assert fleet.own is not None
+            fleet.own.close()
+            fleet.close()
+
+    asyncio.run(ended())
+    assert opened[0].looks == 1
+    assert opened[0].connection.open_session is None
 
 
 def test_precise_counts_of_a_real_tables_reads(mariadb: PrivateServer) -> None:

@@ -166,6 +166,7 @@ class Fleet:
     def _forget(self, watch: Watch) -> None:
         """End what a watch had counted, once its last look has ended; let the followers forget its target, unless another watch is of the same name."""
         watch.count_no_more()
+        watch.close()  # the last look may have begun when it was closed, and connected anew
         with self.judging:
             if any(other.label == watch.label for other in self._watches()):
                 return
