@@ -177,6 +177,22 @@ def test_a_computed_column_with_a_name_of_innodbs_is_told(rows: PrivateServer, c
     assert [one.code for one in told(rows, "").errors][:1] == [code for code in [altered(rows, "")] if code]
 
 
+OF_OLD_VERSIONS = {
+    "a number of documents, where there are none": "FTS_DOC_ID INT",
+    "a long part": "a VARCHAR(1000), KEY (a)",
+    "a long part of a unique index": "a VARCHAR(1000), UNIQUE (a)",
+    "a long part behind another": "a VARCHAR(100), x TEXT, KEY (a, x(800))",
+}
+
+
+@pytest.mark.parametrize("sql_mode", ["", "TRADITIONAL"])
+@pytest.mark.parametrize("columns", OF_OLD_VERSIONS.values(), ids=OF_OLD_VERSIONS)
+def test_what_versions_make_of_long_parts_and_names(rows: PrivateServer, columns: str, sql_mode: str) -> None:
+    rows.execute("ALTER DATABASE of_rows CHARACTER SET latin1")
+    assert made(rows, columns)
+    assert [one.code for one in told(rows, sql_mode).errors][:1] == [code for code in [altered(rows, sql_mode)] if code]
+
+
 def test_an_update_moves_the_counter_where_nothing_is_told(rows: PrivateServer) -> None:
     statements = ("INSERT INTO t VALUES (NULL), (NULL)", "UPDATE t SET id = 4 WHERE id = 2", "INSERT INTO t VALUES (NULL), (NULL)")
     assert made(rows, "id INT AUTO_INCREMENT PRIMARY KEY")
@@ -221,3 +237,13 @@ def test_other_versions_take_such_rows(rows: PrivateServer) -> None:
     found = told(rows, "")
     assert (found.errors, [one.id for one in found.changes if one.id == "row-beyond-log"]) == ((), [])
     assert altered(rows, "") == 0
+
+
+def test_the_period_of_a_history_has_no_default_that_sql_mode_refuses(running: Callable[[str], PrivateServer]) -> None:
+    for name in ("mariadb-10.5", "mariadb-11.8"):
+        server = running(name)
+        with schema(server, "of_rows"):
+            for columns in ("a INT", "a INT, s TIMESTAMP(6) GENERATED ALWAYS AS ROW START, e TIMESTAMP(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (s, e)"):
+                server.execute("DROP TABLE IF EXISTS t", f"CREATE TABLE t ({columns}) ENGINE=MyISAM WITH SYSTEM VERSIONING", database="of_rows")
+                assert told(server, "TRADITIONAL", "Aria").errors == ()
+                assert altered(server, "TRADITIONAL", "Aria") == 0

@@ -16,12 +16,17 @@ from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier
 
 RESERVED_COLUMNS = frozenset({"DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"})
+# FULLTEXT indexes of InnoDB, and with them the name.
+WORDS_SINCE = (5, 6), (10, 0)
 DOCUMENT_COLUMN, DOCUMENT_INDEX, RESERVED_INDEX = "FTS_DOC_ID", "FTS_DOC_ID_INDEX", "GEN_CLUST_INDEX"
 
 
 def reserved_names(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """Columns whose names are InnoDB's own."""
     new = structure.of_kind(types.FULLTEXT) and not kind.is_mariadb and kind.version >= DICTIONARY_SINCE
+    if not kind.since(*WORDS_SINCE):
+        yield from _reserved_columns(structure)
+        return
     # What is computed when it is read is no column of InnoDB's, but to MySQL 8.0 and later where there is a FULLTEXT index.
     columns = [column for column in structure.columns if new or column.generated != types.VIRTUAL]
     yield from _document_columns(columns, 1797 if new else 1166)

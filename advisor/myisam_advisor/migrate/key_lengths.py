@@ -29,7 +29,7 @@ def short_parts(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[
     if not cuts_parts(structure, kind):
         return
     for index, column, length in _long_parts(structure, kind):
-        if index.unique or kind.strict:
+        if index.unique or kind.refuses_long_parts:
             yield _too_long_part(index, column, length, kind, 1071)
 
 

@@ -100,7 +100,7 @@ def _whole_keys(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[
     allowed = key_bytes_allowed(kind)
     for index in structure.of_kind(types.BTREE):
         # Without strict sql_mode a part that is too long by itself is cut first: of BLOB and TEXT by the limit of the whole.
-        cut = not index.unique and not kind.strict
+        cut = not index.unique and not kind.refuses_long_parts
         longest = OLD_PART_BYTES if cuts_parts(structure, kind) else LARGEST_KEY_BYTES
         total = sum(
             min(part.length, allowed if structure.columns[part.column].is_blob else longest) if cut else part.length

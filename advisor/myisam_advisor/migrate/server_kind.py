@@ -128,6 +128,11 @@ class ServerKind:
         return self.barracuda and self.file_per_table
 
     @property
+    def refuses_long_parts(self) -> bool:
+        """Whether a column that is too long for an index ends the ALTER. MySQL 5.5 cuts it with a warning, strict or not."""
+        return self.strict and self.since((5, 6), (5, 5))
+
+    @property
     def label(self) -> str:
         """Its name for people."""
         return f"{'MariaDB' if self.flavour == MARIADB else 'MySQL'} {'.'.join(map(str, self.version))}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
@@ -136,6 +137,7 @@ def parse_structure(read: Pieces) -> Structure:
     extras = dict(_extras(start, read))
     described = tuple(_columns(start, read, form, expressions, _named_types(extras.get(TYPE_NAMES, b""))))
     columns = _without_the_servers_own(described, extras.get(COLUMN_FLAGS, b""))
+    columns = _without_defaults_of_period(columns, extras.get(SYSTEM_PERIOD, b""))
     version = int.from_bytes(start[51:55], "little")
     indexes = _indexes(start, read, columns, extras.get(INDEX_FLAGS, b""))
     partitioned = start[3] == ENGINE_PARTITION or start[61] != 0
@@ -197,6 +199,14 @@ def _without_the_servers_own(columns: tuple[Column, ...], flags: bytes) -> tuple
     while count > 1 and count <= len(flags) and flags[count - 1] & SEEN_BY_MASK == SEEN_BY_NOBODY:
         count -= 1
     return columns[:count]
+
+
+def _without_defaults_of_period(columns: tuple[Column, ...], period: bytes) -> tuple[Column, ...]:
+    """The two columns that hold the period of a row's history have no default, whatever MariaDB 10.5 writes of them; `period` is their numbers."""
+    numbers = {int.from_bytes(period[place : place + 2], "little") for place in range(0, len(period), 2)}
+    return tuple(
+        replace(column, zero_default=False) if number in numbers else column for number, column in enumerate(columns)
+    )
 
 
 def _named_types(data: bytes) -> dict[int, bytes]:
