@@ -172,7 +172,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "price": CACHES_COST + _look_first(names, context),
             "way_back": " ".join(command.sql for command in back)
             if len(back) <= 4
-            else f"CACHE INDEX ... IN {_former_cache(hot)}; for each table, then SET GLOBAL {CACHE_PREFIX}N.key_buffer_size = 0; for each of {names[0]} to {names[-1]}.",
+            else f"For each table CACHE INDEX ... IN {_former_cache(hot)}; then SET GLOBAL {CACHE_PREFIX}N.key_buffer_size = 0; for each of {names[0]} to {names[-1]}.",
         },
         commands=(*creation, *assignment, *loading),
         undo_commands=back,

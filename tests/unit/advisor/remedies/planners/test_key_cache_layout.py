@@ -91,12 +91,12 @@ def test_tables_of_the_contended_cache_go_back_into_it() -> None:
 
 @pytest.mark.parametrize(
     ("caches", "back"),
-    [((None, None, None), "IN default; for"), (("busy", "busy", "busy"), "IN busy; for"), (("busy", None, "busy"), "IN the key cache that it had; for")],
+    [((None, None, None), "IN default"), (("busy", "busy", "busy"), "IN busy"), (("busy", None, "busy"), "IN the key cache that it had")],
 )
 def test_the_way_back_of_many_tables_names_the_cache_that_they_leave(caches: tuple[str | None, ...], back: str) -> None:
     named = [one | {"key_cache": cache} for one, cache in zip(tables(3), caches, strict=True)]
     plan = planned("key_cache_layout", ROW | {"name": "busy"}, facts(server=MYSQL, host=LARGE, tables=named))
-    assert plan.values["way_back"] == f"CACHE INDEX ... {back} each table, then SET GLOBAL hot_N.key_buffer_size = 0; for each of hot_1 to hot_3."
+    assert plan.values["way_back"] == f"For each table CACHE INDEX ... {back}; then SET GLOBAL hot_N.key_buffer_size = 0; for each of hot_1 to hot_3."
     assert [text.rpartition(" IN ")[2] for text in texts(plan.undo_commands)[:3]] == [f"`{cache}`;" if cache else "default;" for cache in caches]
 
 
