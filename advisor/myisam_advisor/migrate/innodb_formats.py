@@ -10,11 +10,21 @@ NEEDS_BARRACUDA = frozenset({"DYNAMIC", "COMPRESSED"})
 PAGE_SIZES_KB = (1, 2, 4, 8, 16)
 LARGEST_COMPRESSED_BYTES = 16_384
 BLOCK_SIZE = "KEY_BLOCK_SIZE"
+# Of MariaDB.
+PAGE_COMPRESSED, TEXTS_ACTED_UPON_SINCE = "PAGE_COMPRESSED", (10, 1)
+SWITCHED_ON = frozenset({"1", "ON", "YES"})
+REFUSED_PAGE_COMPRESSION = frozenset({"COMPRESSED", "REDUNDANT"})
 
 
 def effective_row_format(structure: Structure, kind: ServerKind) -> str:
     """The format that rows get in InnoDB: the one that the table was made with goes along, unless the ALTER says ROW_FORMAT=DEFAULT."""
     asked = structure.row_format
+    if (
+        is_page_compressed(structure, kind)
+        and asked not in REFUSED_PAGE_COMPRESSION
+        and (asked or kind.row_format != "REDUNDANT")
+    ):
+        return "DYNAMIC"
     if is_refused(asked, kind):
         return "DYNAMIC" if kind.takes_dynamic else "COMPACT"
     if not asked and kind.takes_compressed and structure.option(BLOCK_SIZE) in page_sizes_kb(kind):
@@ -22,6 +32,12 @@ def effective_row_format(structure: Structure, kind: ServerKind) -> str:
     if asked in ("", "FIXED", "PAGE"):
         return kind.row_format if kind.since((5, 7), (10, 2)) else "COMPACT"
     return asked
+
+
+def is_page_compressed(structure: Structure, kind: ServerKind) -> bool:
+    """Whether MariaDB compresses its pages by the word PAGE_COMPRESSED: rows are DYNAMIC then, whatever was asked for (tried on 10.5, 10.11 and 11.8)."""
+    acts = kind.is_mariadb and kind.version >= TEXTS_ACTED_UPON_SINCE
+    return acts and dict(structure.texts).get(PAGE_COMPRESSED, "").upper() in SWITCHED_ON
 
 
 def is_refused(asked: str, kind: ServerKind) -> bool:

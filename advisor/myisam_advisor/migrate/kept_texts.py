@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from myisam_advisor.migrate.change import Change, Subject
-from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
+from myisam_advisor.migrate.innodb_formats import (
+    BLOCK_SIZE,
+    PAGE_COMPRESSED,
+    REFUSED_PAGE_COMPRESSION,
+    TEXTS_ACTED_UPON_SINCE,
+    effective_row_format,
+    is_page_compressed,
+)
 from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -20,11 +27,8 @@ from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.sql import Sql, plain_words, statement
 
 WRONG_OPTIONS = 1005
-ENCRYPTED, KEY, COMPRESSED, LEVEL = "ENCRYPTED", "ENCRYPTION_KEY_ID", "PAGE_COMPRESSED", "PAGE_COMPRESSION_LEVEL"
-ACTED_UPON_SINCE = (10, 1)
+ENCRYPTED, KEY, LEVEL = "ENCRYPTED", "ENCRYPTION_KEY_ID", "PAGE_COMPRESSION_LEVEL"
 YES, NO, FORCE, NONE = "YES", "NO", "FORCE", "none"
-SWITCHED_ON = frozenset({"1", "ON", "YES"})
-WITHOUT_COMPRESSED_PAGES = frozenset({"COMPRESSED", "REDUNDANT"})
 FIRST_KEY, LAST_KEY = 1, (1 << 32) - 1
 # Pages of SPATIAL indexes can be encrypted where they have this checksum (10.4.3 and later).
 FULL_CHECKSUM = "full_crc32"
@@ -41,7 +45,7 @@ class _Kept:
 
 
 def _kept(structure: Structure, kind: ServerKind) -> _Kept | None:
-    if not (structure.texts and kind.is_mariadb and kind.version >= ACTED_UPON_SINCE):
+    if not (structure.texts and kind.is_mariadb and kind.version >= TEXTS_ACTED_UPON_SINCE):
         return None
     texts = dict(structure.texts)
     word = texts.get(ENCRYPTED, "").upper()
@@ -49,7 +53,7 @@ def _kept(structure: Structure, kind: ServerKind) -> _Kept | None:
     return _Kept(
         word if word in (YES, NO) else "",
         FIRST_KEY if key is None else min(max(key, FIRST_KEY), LAST_KEY),
-        texts.get(COMPRESSED, "").upper() in SWITCHED_ON,
+        is_page_compressed(structure, kind),
         LEVEL in texts,
     )
 
@@ -79,15 +83,20 @@ def _of_encryption(kept: _Kept, structure: Structure, kind: ServerKind) -> Itera
 
 def _of_compression(kept: _Kept, structure: Structure, kind: ServerKind) -> Iterator[tuple[str, str]]:
     if kept.has_level and not kept.compressed:
-        yield f"{LEVEL} and without {COMPRESSED}", LEVEL
+        yield f"{LEVEL} and without {PAGE_COMPRESSED}", LEVEL
     if not kept.compressed:
         return
-    if structure.row_format in WITHOUT_COMPRESSED_PAGES:
-        yield f"{COMPRESSED} and ROW_FORMAT={structure.row_format}, which do not go together", COMPRESSED
+    wrong = [
+        name
+        for name in (structure.row_format, effective_row_format(structure, kind))
+        if name in REFUSED_PAGE_COMPRESSION
+    ]
+    if wrong and not structure.option(BLOCK_SIZE):
+        yield f"{PAGE_COMPRESSED} and ROW_FORMAT={wrong[0]}, which do not go together", PAGE_COMPRESSED
     if not kind.file_per_table:
-        yield f"{COMPRESSED}, which takes innodb_file_per_table", COMPRESSED
+        yield f"{PAGE_COMPRESSED}, which takes innodb_file_per_table", PAGE_COMPRESSED
     if structure.option(BLOCK_SIZE):
-        yield f"{COMPRESSED} and {BLOCK_SIZE}, which do not go together", COMPRESSED
+        yield f"{PAGE_COMPRESSED} and {BLOCK_SIZE}, which do not go together", PAGE_COMPRESSED
 
 
 def kept_changes(subject: Subject) -> Iterator[Change]:
@@ -105,7 +114,7 @@ def kept_changes(subject: Subject) -> Iterator[Change]:
         )
         yield Change(
             "page-compressed",
-            f"{COMPRESSED} was a word that MyISAM kept; InnoDB {does}. {COMPRESSED}=DEFAULT in the ALTER takes it away.",
+            f"{PAGE_COMPRESSED} was a word that MyISAM kept; InnoDB {does}. {PAGE_COMPRESSED}=DEFAULT in the ALTER takes it away.",
             statement("SHOW CREATE TABLE {};", subject.table),
         )
     yield from _encrypted(kept, subject)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from myisam_advisor.migrate.change import Change, Subject
 from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, ServerKind
-from myisam_advisor.migrate.table_spaces import OWN_FILE, named_tablespace
+from myisam_advisor.migrate.table_spaces import OWN_FILE, named_tablespace, shared_tablespace
 from myisam_exporter.files.structure import Structure
 from myisam_exporter.server.sql import Sql, statement
 
@@ -25,24 +25,29 @@ NOT_GIVEN_BACK = frozenset({"data-directory", "index-directory", "tablespace-wor
 
 
 def refused_places(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    """Under innodb_strict_mode."""
-    data = structure.data_directory
-    if not kind.strict_innodb or not kind.since(*FOLLOWED_SINCE) or named_tablespace(structure, kind):
+    """Under innodb_strict_mode, which a tablespace that tables share asks for by itself."""
+    strict = kind.strict_innodb or bool(shared_tablespace(structure, kind))
+    if not strict or not kind.since(*FOLLOWED_SINCE):
         return
     code = 1005 if kind.is_mariadb else 1031
-    if data and not _is_known(data, kind):
+    if structure.data_directory and not named_tablespace(structure, kind):
+        yield from _refused_rows(structure.data_directory, kind, code)
+    if structure.index_elsewhere and not _passes_over_index(kind):
+        why = "its index lies in a directory of its own (INDEX DIRECTORY), and innodb_strict_mode refuses that"
+        yield Refusal(code, why, LENIENT)
+
+
+def _refused_rows(data: str, kind: ServerKind, code: int) -> Iterator[Refusal]:
+    if not _is_known(data, kind):
         yield Refusal(
             3121,
             f"its rows lie in {data} (DATA DIRECTORY), and InnoDB of {kind.label} puts no table there: it is not below innodb_directories, "
             "innodb_data_home_dir or datadir",
             f"Write it into innodb_directories and restart the server. Or: {LENIENT}",
         )
-    elif data and not kind.file_per_table:
+    elif not kind.file_per_table:
         why = "its rows lie in a directory of their own (DATA DIRECTORY), which takes innodb_file_per_table"
         yield Refusal(code, why, "SET GLOBAL innodb_file_per_table = ON.")
-    if structure.index_elsewhere and not _passes_over_index(kind):
-        why = "its index lies in a directory of its own (INDEX DIRECTORY), and innodb_strict_mode refuses that"
-        yield Refusal(code, why, LENIENT)
 
 
 def moved_places(subject: Subject) -> Iterator[Change]:

@@ -151,7 +151,7 @@ def _columns(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Ref
     trees = trees_of(structure, kind)
     hashes = sum(index not in trees for index in structure.of_kind(types.LONG_UNIQUE))
     if len(structure.columns) + hashes > MAXIMUM_COLUMNS:
-        code = 1005 if kind.is_mariadb else 1117
+        code = 1117 if not kind.is_mariadb and kind.version >= (5, 6) else 1005
         hidden = f" and {hashes} hidden for UNIQUE indexes by hash" if hashes else ""
         yield Refusal(
             code,

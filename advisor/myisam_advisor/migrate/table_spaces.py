@@ -35,14 +35,15 @@ def as_placed(structure: Structure, kind: ServerKind) -> ServerKind:
     return replace(kind, file_per_table=True) if named_tablespace(structure, kind) == OWN_FILE else kind
 
 
-def _shared(structure: Structure, kind: ServerKind) -> str:
+def shared_tablespace(structure: Structure, kind: ServerKind) -> str:
+    """The one that the table was made with, where other tables lie in it, too."""
     name = named_tablespace(structure, kind)
     return "" if name == OWN_FILE else name
 
 
 def missing_tablespace(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """Looked for before anything else."""
-    name = _shared(structure, kind)
+    name = shared_tablespace(structure, kind)
     if not name or name in (SYSTEM, TEMPORARY):
         return
     if name.startswith(RESERVED) or "/" in name:
@@ -59,7 +60,7 @@ def missing_tablespace(structure: Structure, kind: ServerKind, table: Sql) -> It
 
 def refused_tablespaces(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """What goes into no tablespace that several tables share; whatever innodb_strict_mode is."""
-    name = _shared(structure, kind)
+    name = shared_tablespace(structure, kind)
     if not name:
         return
     if name == TEMPORARY:
@@ -82,8 +83,8 @@ def refused_compression(structure: Structure, kind: ServerKind, table: Sql) -> I
     if algorithm.lower() in NONE:
         return
     mend = statement("ALTER TABLE {} COMPRESSION='none';", table)
-    if _shared(structure, kind) or not kind.file_per_table:
-        code = WRONG_OPTION if kind.strict_innodb or _shared(structure, kind) else NO_COMPRESSION
+    if shared_tablespace(structure, kind) or not kind.file_per_table:
+        code = WRONG_OPTION if kind.strict_innodb or shared_tablespace(structure, kind) else NO_COMPRESSION
         yield Refusal(
             code,
             f"it was made with COMPRESSION='{algorithm}', which takes a file of its own (innodb_file_per_table)",
@@ -101,7 +102,7 @@ def refused_compression(structure: Structure, kind: ServerKind, table: Sql) -> I
 
 def tablespace_changes(subject: Subject) -> Iterator[Change]:
     """What was a word to MyISAM, and counts in InnoDB."""
-    name = _shared(subject.structure, subject.kind)
+    name = shared_tablespace(subject.structure, subject.kind)
     algorithm = dict(subject.structure.texts).get(COMPRESSION, "")
     shown = statement("SHOW CREATE TABLE {};", subject.table)
     if name:

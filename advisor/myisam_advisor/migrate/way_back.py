@@ -14,7 +14,15 @@ from myisam_advisor.migrate.server_kind import ARIA
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.structure import Column, Index, Part
-from myisam_exporter.server.sql import Sql, plain_words, quote_identifier, quote_table, quote_text, sql_list, statement
+from myisam_exporter.server.sql import (
+    Sql,
+    plain_words,
+    quote_comment,
+    quote_identifier,
+    quote_table,
+    sql_list,
+    statement,
+)
 
 KINDS = {types.FULLTEXT: "FULLTEXT", types.SPATIAL: "SPATIAL"}
 
@@ -49,12 +57,18 @@ def _definition(index: Index, columns: Sequence[Column]) -> Sql:
         made = statement("{} KEY_BLOCK_SIZE={}", made, index.block_bytes)
     if index.parser:
         made = statement("{} WITH PARSER {}", made, quote_identifier(index.parser))
-    comment = quote_text(index.comment)
-    # A literal in hexadecimal is none to COMMENT; such a comment stays away.
-    if index.comment and comment.startswith("'"):
-        made = statement("{} COMMENT {}", made, comment)
+    if index.comment:
+        made = statement("{}{}", made, _comment(index.comment))
     # MariaDB passes over what is for MySQL 5.7 and later, and MySQL over what is for MariaDB.
     return statement("{} /*!80000 INVISIBLE */ /*M!100600 IGNORED */", made) if index.ignored else made
+
+
+def _comment(text: str) -> Sql:
+    """Nothing of one that cannot be written for every sql_mode."""
+    try:
+        return statement(" COMMENT {}", quote_comment(text))
+    except ValueError:
+        return statement("")
 
 
 def _part(part: Part, index: Index, columns: Sequence[Column]) -> Sql:

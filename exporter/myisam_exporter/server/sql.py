@@ -60,6 +60,15 @@ def quote_text(text: str) -> Sql:
     return Sql(f"_utf8mb4 0x{text.encode('utf-8').hex()}")
 
 
+def quote_comment(text: str) -> Sql:
+    """A string literal for COMMENT, which takes none in hexadecimal. Raises ValueError for a backslash or a control character, which depend on sql_mode."""
+    if "\\" in text or not text.isprintable():
+        raise ValueError(
+            "a comment with a backslash or a control character has no literal that means the same everywhere"
+        )
+    return Sql("'" + text.replace("'", "''") + "'")
+
+
 def quote_value(value: str | float) -> Sql:
     """A number as it is, anything else as a string literal. Raises ValueError as `quote_text` does, and for a number that is not finite."""
     return quote_text(value) if isinstance(value, str) else Sql(_number(value))

@@ -92,6 +92,8 @@ def test_a_directory_takes_a_file_of_the_table_s_own() -> None:
         (kept(("PAGE_COMPRESSION_LEVEL", "0")), MARIADB, [1005]),
         (kept(("PAGE_COMPRESSED", "On")), replace(MARIADB, file_per_table=False), [1005]),
         (kept(("PAGE_COMPRESSED", "1"), row_format="REDUNDANT"), MARIADB, [1005]),
+        (kept(("PAGE_COMPRESSED", "1")), replace(MARIADB, row_format="REDUNDANT"), [1005]),
+        (table(*[integer(f"c{number}") for number in range(1018)]), by_default("mysql", (5, 5)), [1005]),
         (kept(("PAGE_COMPRESSED", "1"), KEY_BLOCK_SIZE=4), MARIADB, [1005]),
         (kept(("PAGE_COMPRESSED", "x"), KEY_BLOCK_SIZE=4), MARIADB, []),
         (kept(("PAGE_COMPRESSION_LEVEL", "1")), MYSQL, []),
@@ -115,6 +117,19 @@ def test_a_directory_takes_a_file_of_the_table_s_own() -> None:
 def test_words_that_myisam_keeps_are_refused_by_innodb(structure: Structure, kind: ServerKind, found: list[int]) -> None:
     assert codes(structure, kind) == found
     assert codes(structure, kind, "Aria") == ([] if kind.is_mariadb else [1286])
+
+
+def test_rows_of_compressed_pages_are_dynamic() -> None:
+    long = table(text("v", 1000), indexes=(index((0, 800)),), row_format="COMPACT")
+    assert codes(long, MARIADB) == [1709]
+    assert codes(replace(long, texts=(("PAGE_COMPRESSED", "1"),)), MARIADB) == []
+
+
+def test_a_tablespace_of_several_tables_refuses_an_index_directory() -> None:
+    lenient = replace(MYSQL, strict_innodb=False)
+    for name, found in (("ours", [1031]), ("innodb_file_per_table", [])):
+        placed = replace(kept(("TABLESPACE", name)), index_elsewhere=True, data_directory="/srv")
+        assert (codes(placed, lenient), codes(placed, MYSQL)) == (found, [1031])
 
 
 def test_spatial_indexes_are_encrypted_with_a_checksum_of_their_own() -> None:
@@ -202,12 +217,13 @@ WORDS = Index("w", False, types.FULLTEXT, (Part(0, 1, False),), "ngram", 2048, "
     ("made", "kind", "to", "written"),
     [
         (table(text("a"), text("b"), indexes=(SIZED,)), MYSQL, "InnoDB", "DROP INDEX `k`, ADD INDEX `k` USING HASH (`a`(20), `b` DESC) KEY_BLOCK_SIZE=8192 COMMENT 'it' /*!80000 INVISIBLE */ /*M!100600 IGNORED */"),
-        (table(text("a"), text("b"), indexes=(WORDS,)), MYSQL, "InnoDB", "DROP INDEX `w`, ADD FULLTEXT INDEX `w` (`a`) KEY_BLOCK_SIZE=2048 WITH PARSER `ngram`;"),
+        (table(text("a"), text("b"), indexes=(WORDS,)), MYSQL, "InnoDB", "DROP INDEX `w`, ADD FULLTEXT INDEX `w` (`a`) KEY_BLOCK_SIZE=2048 WITH PARSER `ngram` COMMENT 'it''s';"),
         (table(integer(), indexes=(replace(index((0, 4), name="PRIMARY", unique=True), block_bytes=4096),)), MARIADB, "Aria", "DROP PRIMARY KEY, ADD PRIMARY KEY (`id`) KEY_BLOCK_SIZE=4096;"),
         (table(integer(), indexes=(replace(index((0, 4), unique=True), block_bytes=4096),), KEY_BLOCK_SIZE=4096), MARIADB, "Aria", "KEY_BLOCK_SIZE=4096, DROP INDEX `k`, ADD UNIQUE INDEX `k` (`id`) KEY_BLOCK_SIZE=4096;"),
         (table(integer(), indexes=(replace(index((0, 4)), block_bytes=4096),), KEY_BLOCK_SIZE=4096), MYSQL, "InnoDB", "ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=4096;"),
         (table(integer(), indexes=(replace(index((0, 4)), block_bytes=4096),)), MARIADB, "InnoDB", "ROW_FORMAT=DEFAULT;"),
         (table(text("a"), indexes=(replace(index((0, 255)), block_bytes=1),), KEY_BLOCK_SIZE=1), MARIADB, "InnoDB", "DROP INDEX `k`, ADD INDEX `k` (`a`) KEY_BLOCK_SIZE=1;"),
+        (table(integer(), indexes=(replace(index((0, 4)), block_bytes=4096, comment="a\\b"),)), MYSQL, "InnoDB", "(`id`) KEY_BLOCK_SIZE=4096;"),
         (table(integer(), row_format="REDUNDANT"), MYSQL, "InnoDB", "ROW_FORMAT=REDUNDANT;"),
     ],
 )  # fmt: skip

@@ -14,6 +14,7 @@ from myisam_exporter.server.sql import (
     comment,
     plain_words,
     quote_account,
+    quote_comment,
     quote_identifier,
     quote_table,
     quote_text,
@@ -127,3 +128,15 @@ def test_sql_stays_sql_in_copies() -> None:
     made = quote_identifier("a")
     assert type(copy.deepcopy(made)) is Sql
     assert type(pickle.loads(pickle.dumps(made))) is Sql
+
+
+@given(some.text(some.characters(exclude_categories=["Cs"])))
+def test_a_comment_is_between_quotes_that_no_sql_mode_decides_on(text: str) -> None:
+    if "\\" in text or not text.isprintable():
+        with pytest.raises(ValueError, match="no literal that means the same everywhere"):
+            quote_comment(text)
+        return
+    quoted = quote_comment(text)
+    assert (quoted[0], quoted[-1]) == ("'", "'")
+    assert re.fullmatch("(?:[^']|'')*", quoted[1:-1])
+    assert quoted[1:-1].replace("''", "'") == text
