@@ -68,7 +68,7 @@ def _derived_key_cache(facts: FactSet) -> FactRows | None:
     if cache is None:
         if not any(name.startswith("Key_") for name in status) and "key_cache_block_size" not in variables:
             return None
-        cache = default_cache(variables | {"key_buffer_size": 0}, status)
+        cache = default_cache({**variables, "key_buffer_size": 0}, status)
     rates = facts.tables["status"].by_name("per_second")
     block = key_cache_block([(cache, None, Pair((cache,)))] if cache else [])
     rows = [dict(zip(block.columns, row, strict=True)) for row in block.rows]

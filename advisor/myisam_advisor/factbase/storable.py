@@ -59,16 +59,17 @@ def all_storable(rows: FactRows) -> FactRows:
 def _are_storable(column: tuple[Value, ...]) -> bool:
     """Whether `storable` would give the same of each value of a column: asked of every fact of every look, it makes nothing."""
     kinds = set(map(type, column))
-    if kinds <= {int, type(None)}:
-        numbers = [value for value in column if isinstance(value, int)]
-        return not numbers or -LARGEST_INTEGER <= min(numbers) <= max(numbers) <= LARGEST_INTEGER
-    return all(map(_is_storable, column))
+    if int in kinds:
+        whole = [value for value in column if isinstance(value, int)]
+        if not -LARGEST_INTEGER <= min(whole) <= max(whole) <= LARGEST_INTEGER:
+            return False
+    if float in kinds and not all(math.isfinite(value) for value in column if isinstance(value, float)):
+        return False
+    return str not in kinds or all(map(_is_storable_text, (value for value in column if isinstance(value, str))))
 
 
-def _is_storable(value: Value) -> bool:
-    if isinstance(value, str):
-        return len(value) <= MAXIMUM_TEXT_CHARACTERS and (value.isascii() or storable(value) == value)
-    return value is None or -LARGEST_INTEGER <= value <= LARGEST_INTEGER or storable(value) == value
+def _is_storable_text(value: str) -> bool:
+    return len(value) <= MAXIMUM_TEXT_CHARACTERS and (value.isascii() or storable(value) == value)
 
 
 def _text(value: str) -> str:

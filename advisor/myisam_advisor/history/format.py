@@ -7,6 +7,7 @@ import json
 import math
 import zlib
 from collections.abc import Iterable, Mapping
+from itertools import compress
 from typing import Any
 
 from myisam_advisor.errors import DamagedError
@@ -74,6 +75,7 @@ TABLE_COLUMNS = (
     "lock_wait_seconds_per_second", "data_resident_bytes", "data_dirty_bytes", "data_recently_evicted_bytes", "index_resident_bytes",
 )  # fmt: skip
 SIGNIFICANT_DIGITS = 6
+_SHORT = f"%.{SIGNIFICANT_DIGITS}g"
 LARGEST_NUMBER = 1e300
 _CELLS = frozenset((int, float, str, type(None)))
 _ACTIVE = ("write_statements_per_second", "rows_read_per_second", "data_recently_evicted_bytes")
@@ -107,14 +109,15 @@ def samples_of(facts: FactSet, choice: Choice) -> dict[str, float | None]:
 
 
 def _active(tables: FactRows) -> Iterable[Mapping[str, Value]]:
-    return (row for row in tables.dictionaries() if any(row[name] for name in _ACTIVE))
+    did_something = map(any, zip(*map(tables.values, _ACTIVE), strict=True))
+    return (dict(zip(tables.columns, row, strict=True)) for row in compress(tables.rows, did_something))
 
 
 def _rounded(value: Value) -> float | None:
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
-        return float(f"{value:.{SIGNIFICANT_DIGITS}g}")
+        return float(_SHORT % value) if value else value
     return value if isinstance(value, int) else None
 
 

@@ -30,7 +30,7 @@ class Inquiry:
     """The facts as a database, and how a rule is held against them."""
 
     def __init__(self, facts: FactSet, kept: FactDatabase, known_faults: KnownFaults) -> None:
-        self.facts = facts
+        self.facts, self.server = facts, facts.single("server")
         self.database = kept.holding(facts)
         self.kept = kept
         self.known_faults = known_faults
@@ -38,8 +38,8 @@ class Inquiry:
         self.undecided: list[NotEvaluated] = []
         variables, status = facts.tables["variable"], facts.tables["status"]
         # By the table's name, whether rates are asked for or values, and the row's name.
-        self.pairs = {
-            "variable": {False: variables.by_name("value"), True: dict[str, Value]()},
+        self.pairs: Mapping[str, Mapping[bool, Mapping[str, Value]]] = {
+            "variable": {False: variables.by_name("value"), True: {}},
             "status": {False: status.by_name("value"), True: status.by_name("per_second")},
         }
 
@@ -59,8 +59,7 @@ class Inquiry:
             return self.known_faults.fault(rule, f"a query that works: {error}", error)
 
     def _not_applicable(self, rule: Rule) -> str:
-        server = self.facts.single("server")
-        flavour, number = server.get("flavour"), server.get("version_number")
+        flavour, number = self.server.get("flavour"), self.server.get("version_number")
         if flavour is not None and flavour not in rule.flavours:
             return rule.not_in_version or f"not on {flavour}"
         wanted = rule.versions.get("mariadb" if flavour == "mariadb" else "mysql")

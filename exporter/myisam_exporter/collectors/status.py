@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Block, Row, RowMaker, Value, column_names, columns, single
+from myisam_exporter.facts.columns import Block, Value, by_column, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.outside.numbers import parse_number
@@ -105,19 +106,22 @@ class StatusCollector(Collector[Status]):
     def facts(self, pair: Pair[Status]) -> Iterable[Block]:
         """One row a status variable, how many statements were our own, and how many connections were at work."""
         before = pair.before.values if pair.before else {}
-        rows: list[Row] = []
-        for name, value in pair.after.values.items():
-            rate = None
-            earlier = before.get(name)
-            if isinstance(value, int | float) and isinstance(earlier, int | float) and not GAUGES.match(name):
-                rate = pair.rate(earlier, value)
-            rows.append({"name": name, "value": value, "per_second": rate})
+        after = pair.after.values
+        rates = [
+            None if _is_gauge(name) else pair.rate(number_of(before.get(name)), number_of(value))
+            for name, value in after.items()
+        ]
         own = pair.rate(pair.before.own_statements, pair.after.own_statements) if pair.before else None
         return [
-            STATUS_ROWS.block("status", rows),
-            OWN_ROWS.block("server", [{"own_statements_per_second": own}], extends=True),
+            by_column("status", {"name": after.keys(), "value": after.values(), "per_second": rates}),
+            by_column("server", {"own_statements_per_second": [own]}, extends=True),
             *_at_work(pair.after),
         ]
+
+
+@lru_cache(maxsize=2048)
+def _is_gauge(name: str) -> bool:
+    return GAUGES.match(name) is not None
 
 
 def _at_work(status: Status) -> Iterable[Block]:
@@ -125,5 +129,4 @@ def _at_work(status: Status) -> Iterable[Block]:
     return [] if status.threads_running is None else [single("mysqld", {"threads_running": status.threads_running})]
 
 
-STATUS_ROWS, OWN_ROWS = (RowMaker(column_names(StatusCollector.sections[table])) for table in ("status", "server"))
 COLLECTOR = StatusCollector()

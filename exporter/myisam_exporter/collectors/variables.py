@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
+from myisam_exporter.facts.columns import Block, by_column, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import finite_number, parse_number
 from myisam_exporter.outside.shared_texts import SharedTexts
@@ -57,9 +57,8 @@ class VariablesCollector(Collector[Variables]):
 
     def facts(self, pair: Pair[Variables]) -> Iterable[Block]:
         """One row a variable."""
-        rows = ({"name": name, "value": parse_number(value)} for name, value in pair.after.values.items())
-        return [VARIABLE_ROWS.block("variable", rows)]
+        told = pair.after.values
+        return [by_column("variable", {"name": told.keys(), "value": map(parse_number, told.values())})]
 
 
-VARIABLE_ROWS = RowMaker(column_names(VariablesCollector.sections["variable"]))
 COLLECTOR = VariablesCollector()

@@ -22,7 +22,7 @@ from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.index_rows import IndexRows
 from myisam_exporter.files.myi_definition import Definitions
 from myisam_exporter.files.schema_reader import LeftOut, SchemaReader, left_out, size_of
-from myisam_exporter.files.table_file import TableFile, TableName
+from myisam_exporter.files.table_file import TableFile, TableName, read_definitions_in
 from myisam_exporter.files.table_groups import TableGroups, grouped
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
@@ -124,10 +124,9 @@ class DataDirectoryScan:
     def read_definitions(self) -> ReadDefinitions:
         """What is known of the .frm files."""
         if self.memo.definitions is None:
-            unread = dict.fromkeys(
-                f"{file.schema_name}.{file.table_name}" for file in self.files if file.definition_unread
-            )
-            self.memo.definitions = ReadDefinitions(any(file.definition for file in self.files), tuple(unread))
+            any_read, files = read_definitions_in(self.files)
+            unread = dict.fromkeys(f"{file.schema_name}.{file.table_name}" for file in files)
+            self.memo.definitions = ReadDefinitions(any_read, tuple(unread))
         return self.memo.definitions
 
     def changed_since(self, before: DataDirectoryScan | None) -> frozenset[TableName] | None:

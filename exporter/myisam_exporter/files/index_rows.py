@@ -9,6 +9,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, repeat
+from math import inf
 from typing import overload
 
 from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, SharedRows, Value
@@ -45,25 +46,24 @@ class IndexRows(ColumnwiseRows):
         self._shape_of = array("i")
         self.tables_left_out = 0
         self.generation = new_generation()
+        sizes: dict[int, float] = {}  # of a definition, by its id
         shapes: dict[tuple[int, int], int] = {}
-        sizes: dict[int, int] = {}
-        room = maximum_text_bytes
-        for place, files in enumerate(tables.values()):
-            indexes = files[0].indexes or next((file.indexes for file in files if file.indexes), None)
-            if indexes is None:
+        room: float = maximum_text_bytes
+        for place, (definition, enabled) in enumerate(tables.indexes_of_each()):
+            if definition is None:
                 continue
-            definition, enabled = indexes
-            size = sizes.get(id(definition))
+            number = id(definition)
+            size = sizes.get(number)
             if size is None:
-                size = sizes[id(definition)] = _text_bytes(definition)
-            room_after = room - size
-            if definition.keys is None or room_after < 0:
+                size = sizes[number] = _text_bytes(definition)
+            if size > room:
                 self.tables_left_out += 1
                 continue
-            room = room_after
-            shape = shapes.setdefault((id(definition), enabled), len(shapes))
-            if shape == len(self._shapes):
-                self._shapes.append(indexes)
+            room -= size
+            shape = shapes.get((number, enabled))
+            if shape is None:
+                shape = shapes[number, enabled] = len(shapes)
+                self._shapes.append((definition, enabled))
             self._tables.append(place)
             self._shape_of.append(shape)
         self._keys = [len(_keys(definition)) for definition, _ in self._shapes]
@@ -129,8 +129,11 @@ def _keys(definition: Definition) -> tuple[Key, ...]:
     return definition.keys or ()
 
 
-def _text_bytes(definition: Definition) -> int:
-    return sum(ROW_BYTES + PART_BYTES * key.part_count for key in definition.keys or ())
+def _text_bytes(definition: Definition) -> float:
+    """What its rows take; more than there is room for where the definition itself found none."""
+    if definition.keys is None:
+        return inf
+    return sum(ROW_BYTES + PART_BYTES * key.part_count for key in definition.keys)
 
 
 def _described(definition: Definition, enabled: int) -> Iterator[Row]:

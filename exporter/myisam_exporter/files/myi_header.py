@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -68,8 +69,9 @@ class Header(NamedTuple):
 # bits of one byte. Of most tables four bytes are enough for each count and for the indexes, but not for who wrote last.
 NARROW, WIDE = struct.Struct("<8IQIIHHBB"), struct.Struct("<10QIHHBB")
 INDEX_BYTES_PLACE, DATA_BYTES_PLACE, ENABLED_KEYS_PLACE = 3, 4, 9  # among them
-# Of these: rows, deleted rows, blocks, bytes of index, data and holes, the last AUTO_INCREMENT, open handles, the format and the flags.
-NARROW_COUNTS, WIDE_COUNTS = "6I4xI18xHBB", "6Q8xQ22xHBB"
+# Of these: rows, deleted rows, blocks, bytes of index, data and holes, the last AUTO_INCREMENT, the indexes kept up to date, open handles, the
+# format and the flags.
+NARROW_COUNTS, WIDE_COUNTS = "6I4xI8xI6xHBB", "6Q8xQ8xQ6xHBB"
 CRASHED, RECOVERY_FAILED, HAS_HOLES, DELAYS_KEY_WRITES, NOT_ANALYZED = 1, 2, 4, 8, 16
 ROW_FORMATS = ("compressed", "dynamic", "fixed")
 COMPRESSED, DYNAMIC, FIXED = range(3)  # of these
@@ -127,13 +129,13 @@ def header_length(start: bytes) -> int:
 
     Raises HeaderError when these are not the beginning of a .MYI file.
     """
+    if len(start) >= STATE_FIXED_BYTES and start.startswith(MAGIC):
+        return start[6] << 8 | start[7]
     if not start:
         raise HeaderError(EMPTY)
     if start[:4] != MAGIC[: len(start[:4])]:
         raise HeaderError(ANOTHER_KIND)
-    if len(start) < STATE_FIXED_BYTES:
-        raise HeaderError(f"it ends after {len(start)} bytes, within its header")
-    return int.from_bytes(start[6:8], "big")
+    raise HeaderError(f"it ends after {len(start)} bytes, within its header")
 
 
 def read_header_bytes(descriptor: int) -> bytes:
@@ -162,9 +164,6 @@ def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHe
     )
     (open_count, changed, rows, deleted, split, first_hole, index_bytes, data_bytes, free_bytes, free_index_bytes, auto_increment, writer,
      update_count) = _STATE.unpack_from(data, _BEGINNING.size)  # fmt: skip
-    if data_bytes > INTEGER_MAXIMUM or index_bytes > INTEGER_MAXIMUM:
-        what, impossible = ("data", data_bytes) if data_bytes > INTEGER_MAXIMUM else ("index", index_bytes)
-        raise HeaderError(f"its {what} file would have {impossible} bytes, more than any file can have")
     flags = (
         made_with
         | (CRASHED if changed & CHANGED_CRASHED else 0)
@@ -172,25 +171,23 @@ def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHe
         | (HAS_HOLES if first_hole != NO_HOLE else 0)
         | (NOT_ANALYZED if rows and 0 in rows_per_key.unpack_from(data, statistics) else 0)
     )
-    most = INTEGER_MAXIMUM
-    packed = _packed(
-        rows if rows < most else most,
-        deleted if deleted < most else most,
-        split if split < most else most,
-        index_bytes,
-        data_bytes,
-        free_bytes if free_bytes < most else most,
-        free_index_bytes if free_index_bytes < most else most,
-        auto_increment if auto_increment < most else most,
-        writer,
-        int.from_bytes(data[key_map : key_map + 8], "big"),
-        update_count,
-        language,
-        open_count,
-        row_format,
-        flags,
-    )
-    return PackedHeader(packed, definitions.of(data[base_position:length], key_count, row_format != FIXED))
+    enabled = int.from_bytes(data[key_map : key_map + 8], "big")
+    counts = rows, deleted, split, index_bytes, data_bytes, free_bytes, free_index_bytes, auto_increment
+    small = writer, enabled, update_count, language, open_count, row_format, flags
+    try:
+        packed = NARROW.pack(*counts, *small)
+    except struct.error:
+        packed = WIDE.pack(*_possible(counts), *small)
+    definition = definitions.of(data[base_position:length], key_count, row_format != FIXED)
+    return tuple.__new__(PackedHeader, (packed, definition))
+
+
+def _possible(counts: tuple[int, ...]) -> Iterator[int]:
+    """The counts, as far as numbers go. Raises HeaderError for files that would be longer than any can be."""
+    for what, place in (("data", DATA_BYTES_PLACE), ("index", INDEX_BYTES_PLACE)):
+        if counts[place] > INTEGER_MAXIMUM:
+            raise HeaderError(f"its {what} file would have {counts[place]} bytes, more than any file can have")
+    return (min(count, INTEGER_MAXIMUM) for count in counts)
 
 
 class _Begun(NamedTuple):

@@ -7,7 +7,8 @@ file's times, or 107 where a number needs more than four bytes. What only few fi
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -40,6 +41,8 @@ _OF_NARROW, _OF_WIDE = struct.Struct(f"<B8xd{NARROW_COUNTS}"), struct.Struct(f"<
 _NARROW_END, _WIDE_END = _OF_NARROW.size, _OF_WIDE.size
 _NARROW_WITH_STATE = _NARROW_END + _DEFINITION_STATE.size
 _NO_HEADER = bytes(NARROW.size)
+_WITHOUT_DEFINITION_STATE = frozenset({_HEADER_START, _NARROW_END, _WIDE_END})
+_definitions_of_file = attrgetter("_definitions")  # of many files at once: a property of each takes three times as long
 
 
 class Database(NamedTuple):
@@ -63,6 +66,7 @@ class FileCounts(NamedTuple):
     data_bytes: Sequence[int]
     free_bytes: Sequence[int]
     auto_increment: Sequence[int]
+    enabled_keys: Sequence[int]
     open_count: Sequence[int]
     row_format: Sequence[int]
     flags: Sequence[int]
@@ -289,6 +293,19 @@ def counts_of(files: Sequence[TableFile]) -> FileCounts:
         pairs = zip(modified, known, strict=True)
         modified = tuple(moment if flags & _IS_MODIFIED_KNOWN else None for moment, flags in pairs)
     return FileCounts(modified, *counts)
+
+
+def indexes_of_files(files: Sequence[TableFile]) -> Iterator[tuple[Definition | None, int]]:
+    """The same as `TableFile.indexes` of many files, at least one; the definition is None of a file without a header."""
+    definitions = (definitions.myi for definitions in map(_definitions_of_file, files))
+    return zip(definitions, counts_of(files).enabled_keys, strict=True)
+
+
+def read_definitions_in(files: Sequence[TableFile]) -> tuple[bool, list[TableFile]]:
+    """Whether the .frm of any of these files was read, and those of which it is there and says nothing that could be right."""
+    any_read = any(definitions.frm is not None for definitions in set(map(_definitions_of_file, files)))
+    noted = (file for file in files if len(file._packed) not in _WITHOUT_DEFINITION_STATE)
+    return any_read, [file for file in noted if file.definition_unread]
 
 
 def _without_definition_state(file: TableFile) -> bytes:

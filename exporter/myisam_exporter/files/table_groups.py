@@ -10,7 +10,8 @@ from operator import attrgetter, is_
 from typing import cast
 
 from myisam_exporter.facts.columns import stretches
-from myisam_exporter.files.table_file import TableFile, TableName, counts_of
+from myisam_exporter.files.myi_definition import Definition
+from myisam_exporter.files.table_file import TableFile, TableName, counts_of, indexes_of_files
 
 Files = tuple[TableFile, ...]
 
@@ -137,6 +138,17 @@ class TableGroups(Mapping[TableName, Files]):
                     yield self.bytes_at(place) if any(file.has_header for file in files) else None
                 else:
                     yield sum(known) if files.has_header else None
+
+    def indexes_of_each(self) -> Iterator[tuple[Definition | None, int]]:
+        """How the indexes of each table are defined and which are kept up to date, in order, as its first file with a header says; None without."""
+        for some in stretches(len(self)):
+            whole = self._files[some.start : some.stop]
+            firsts = [files[0] if isinstance(files, tuple) else files for files in whole]
+            for files, said in zip(whole, indexes_of_files(firsts), strict=True):
+                if isinstance(files, tuple):
+                    yield next((file.indexes for file in files if file.indexes), said)
+                else:
+                    yield said
 
     def with_files(self, changed: Iterable[TableFile], whole: Sequence[TableFile]) -> TableGroups:
         """The same tables, with these files in the place of those that were where they are; `whole` are all files now, in the same order.

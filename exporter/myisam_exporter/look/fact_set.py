@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from operator import itemgetter
 from typing import TypeVar, cast
 
 from myisam_exporter.collectors.base import declared_columns
@@ -109,9 +110,11 @@ class FactRows:
             self.memo.places = {name: place for place, name in enumerate(names)}
         return self.memo.places
 
-    def by_name(self, column: str) -> dict[str, Value]:
-        """One column of a table of named rows (variables, counters, key caches), by `name`."""
-        return dict(zip(map(str, self.values("name")), self.values(column), strict=True))
+    def by_name(self, column: str) -> Mapping[str, Value]:
+        """One column of a table of named rows (variables, counters, key caches), by `name`: the same object each time."""
+        return self.once(
+            ("by name", column), lambda rows: dict(zip(map(str, rows.values("name")), rows.values(column), strict=True))
+        )
 
     def values(self, column: str) -> list[Value]:
         """One column of all rows."""
@@ -145,7 +148,7 @@ class FactRows:
     def _column(self, position: int) -> Iterable[Value]:
         if isinstance(self.rows, ColumnwiseRows):
             return self.rows.column(position)
-        return (row[position] for row in self.rows)
+        return map(itemgetter(position), self.rows)
 
 
 def _with_rows(whole: Sequence[Sequence[Value]], rows: Mapping[int, Sequence[Value]]) -> Sequence[Sequence[Value]]:

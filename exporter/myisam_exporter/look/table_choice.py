@@ -6,10 +6,10 @@ import heapq
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import field
+from itertools import repeat
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows
 
@@ -109,7 +109,7 @@ class TableChooser:
         """What the choice is made among, looked for in all tables."""
         names = list(names_of(tables))
         self._observe(zip(names, _rates_of(tables), strict=True))
-        sizes = map(_sum, tables.values("data_bytes"), tables.values("index_bytes"))
+        sizes = _sums(tables, "data_bytes", "index_bytes")
         ranks = ((-size, place) for place, size in enumerate(sizes) if self._is_allowed(names[place]))
         largest = heapq.nsmallest(CANDIDATES * max(self.limit, 1), ranks)
         return Candidates(
@@ -130,7 +130,7 @@ class TableChooser:
         rows = FactRows(tables.columns, tables.rows_at(list(lively.values())))
         self._observe(zip(lively, _rates_of(rows), strict=True))
         known.places = {name: place for name, place in lively.items() if name in self.activity}
-        sizes = map(_sum, changed.values("data_bytes"), changed.values("index_bytes"))
+        sizes = _sums(changed, "data_bytes", "index_bytes")
         for place, name, size, crashed in zip(places, names_of(changed), sizes, changed.values("crashed"), strict=True):
             (known.crashed.add if crashed else known.crashed.discard)(place)
             rank = (-size, place)
@@ -141,27 +141,30 @@ class TableChooser:
         known.generation = tables.generation
 
     def _observe(self, tables: Iterable[tuple[TableName, float]]) -> None:
-        now: dict[TableName, float] = {}
-        for name, rate in tables:
-            value = max(rate, self.activity.get(name, 0.0) * FADING)
-            if value > NEGLIGIBLE_PER_SECOND:
-                now[name] = value
-        self.activity = now
+        former = self.activity
+        faded = {name: value * FADING for name, value in former.items()}
+        values = ((name, max(rate, faded.get(name, 0.0)) if faded else rate) for name, rate in tables)
+        self.activity = {name: value for name, value in values if value > NEGLIGIBLE_PER_SECOND}
 
     def _is_allowed(self, name: TableName) -> bool:
+        if self.exclude is None and self.include is None:
+            return True
         text = ".".join(name)
         if self.exclude and self.exclude.fullmatch(text):
             return False
         return self.include is None or self.include.fullmatch(text) is not None
 
 
-def _sum(one: Value, other: Value) -> float:
-    return (number_of(one) or 0.0) + (number_of(other) or 0.0)
+def _sums(tables: FactRows, *columns: str) -> Iterable[float]:
+    """The sum of these columns of each, as far as they are known: of columns that no row knows it is not asked row by row."""
+    known = [column for column in columns if tables.has(column)]
+    numbers = [[number_of(value) or 0.0 for value in tables.values(column)] for column in known]
+    return map(sum, zip(*numbers, strict=True)) if numbers else repeat(0.0, len(tables.rows))
 
 
 def _rates_of(tables: FactRows) -> Iterable[float]:
     """What was written and read of each."""
-    return map(_sum, tables.values("write_statements_per_second"), tables.values("rows_read_per_second"))
+    return _sums(tables, "write_statements_per_second", "rows_read_per_second")
 
 
 def _name_of(tables: FactRows, place: int) -> TableName:

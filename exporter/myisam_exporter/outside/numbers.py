@@ -17,6 +17,8 @@ SQLITE_INTEGER_END = 1 << 63
 LARGEST_COUNTER = (1 << 64) - 1
 # Beyond it floating-point numbers skip whole ones, and a sum of a thousand would leave SQLite's integers. 9 PB; 285 years at a million a second.
 LARGEST_WHOLE = (1 << 53) - 1
+_FEW_DIGITS = 18  # so many are fewer than SQLite's integers have
+_BEGINNINGS = frozenset("+-.0123456789")  # of a number
 _WHOLE = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 _REAL = re.compile(r"[+-]?(?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
 
@@ -40,6 +42,10 @@ def finite_number(said: str | int | float | None) -> int | float | None:
     number: int | float
     if isinstance(said, int | float):
         number = said
+    elif len(said) <= _FEW_DIGITS and said.isascii() and said.isdecimal():
+        return int(said)  # nearly every number that a server says: this takes a third of the time
+    elif said[:1] not in _BEGINNINGS:
+        return None
     elif _WHOLE.fullmatch(said):
         number = int(said)
     elif _REAL.fullmatch(said):

@@ -1,6 +1,7 @@
 """Which sample is the last one before a restart, though the facts that tell of it may be older than the question."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def restarted(tmp_path: Path) -> Path:
     return path
 
 
-def caches(known: FactSet) -> dict[str, Value]:
+def caches(known: FactSet) -> Mapping[str, Value]:
     return known.tables["key_cache"].by_name("size_bytes")
 
 

@@ -10,7 +10,7 @@ from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.myi_definition import HeaderError
 from myisam_exporter.files.myi_header import CRASHED, ROW_FORMATS, Header, parse_header
-from myisam_exporter.files.table_file import Database, TableFile, counts_of
+from myisam_exporter.files.table_file import Database, TableFile, counts_of, indexes_of_files, read_definitions_in
 from tests.support.myi import header
 
 SAMPLE = parse_header(header())
@@ -79,6 +79,13 @@ def test_many_at_once_count_what_each_counts(all_told: list[Told]) -> None:
             assert bool(counts.flags[place] & CRASHED) == own.crashed
 
 
+@given(st.lists(ANY_TOLD, min_size=1, max_size=5))
+def test_many_at_once_tell_of_indexes_and_definitions_what_each_tells(all_told: list[Told]) -> None:
+    files = [told.file() for told in all_told]
+    assert [said if said[0] is not None else None for said in indexes_of_files(files)] == [file.indexes for file in files]
+    assert read_definitions_in(files) == (False, [file for file in files if file.definition_unread])
+
+
 @given(ANY_TOLD)
 def test_what_is_asked_often_is_what_the_header_says(told: Told) -> None:
     file, own = told.file(), told.header
@@ -121,6 +128,7 @@ def test_what_tables_are_made_of_is_kept_once_and_as_long_as_one_of_them() -> No
     assert (one.myi, one.definition) == (shape, made)
     alone = TableFile(Database("d", "/d"), NamedFile("v", "v", None), SAMPLE, None, None)
     assert (alone.myi, alone.definition) == (shape, None)
+    assert [read_definitions_in(files)[0] for files in ((one, other), (other, alone), (alone,), ())] == [True, True, False, False]
     assert len(table_file._definitions) <= kept + 2
     place = id(shape), id(made)
     assert place in table_file._definitions
