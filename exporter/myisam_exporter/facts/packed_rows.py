@@ -227,8 +227,10 @@ def _packed(rows: Sequence[Sequence[Value]]) -> Slice:
 
 
 def _packed_column(values: Sequence[Value]) -> _Cells:
-    kinds = set(map(type, values))
     first = values[0]
+    if (first is None or isinstance(first, str)) and values.count(first) == len(values):
+        return _Same(first, len(values))  # most columns; nothing of another type is equal to these
+    kinds = set(map(type, values))
     if len(kinds) == 1 and float not in kinds and values.count(first) == len(values):
         return _Same(first, len(values))
     if float not in kinds and (bool not in kinds or int not in kinds):
