@@ -63,6 +63,12 @@ def test_rows_lie_below_directories_that_innodb_knows(directory: str, variables:
     assert ("data-directory" in told(elsewhere, lenient)) != takes
 
 
+def test_an_upgrade_refuses_a_directory_that_is_followed_now() -> None:
+    elsewhere = FoundTable(("s", "t"), replace(table(), data_directory="/srv"), None)
+    (found,) = predict([elsewhere], "InnoDB", OLD, by_default("mysql", (8, 4)), Machine())
+    assert (found.errors, [error.code for error in found.target_errors]) == ((), [3121])
+
+
 def test_a_link_to_a_directory_that_innodb_knows_is_followed(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
