@@ -353,7 +353,7 @@ def _migrate() -> Schema:
 def _rights() -> Schema:
     text_or_null: Schema = {"type": ["string", "null"]}
     sight = shape_of(Sight)
-    sight["properties"]["state"] = {"enum": ["seen", "not seen", "not here", "not known"]}
+    sight["properties"]["state"] = {"enum": ["seen", "not seen", "off", "not here", "not known"]}
     recipe = an_object({
         "drop_in": an_object({"path": TEXT, "text": TEXT, "present": {"enum": ["absent", "ours", "foreign"]}}), "account": TEXTS, "account_problem": TEXT, "restart": TEXTS,
     })  # fmt: skip

@@ -23,6 +23,7 @@ from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.snapshot import take_snapshot
+from myisam_exporter.server.granting import is_anonymous, shown
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 from myisam_exporter.server.version_number import PRODUCT_NAMES
@@ -61,7 +62,8 @@ def who_asks(target: Target, timeout_seconds: int) -> str:
     with Session(target, timeout_seconds) as session:
         account, version = session.account(), session.version
     product = f"{PRODUCT_NAMES[version.flavour]} {'.'.join(map(str, version.number))}"
-    return f"As {account}, on this machine as {_system_user()}: {product} at {target.label}"
+    whom = f"the anonymous account {shown(account)}" if is_anonymous(account) else account
+    return f"As {whom}, on this machine as {_system_user()}: {product} at {target.label}"
 
 
 def _system_user() -> str:

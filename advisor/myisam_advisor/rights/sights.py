@@ -7,7 +7,9 @@ from typing import Any
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
-SEEN, HIDDEN, NOT_HERE, NOT_KNOWN = "seen", "not seen", "not here", "not known"
+SEEN, HIDDEN, OFF, NOT_HERE, NOT_KNOWN = "seen", "not seen", "off", "not here", "not known"
+# No right would show it: it is switched off, or there is no such thing.
+NO_MATTER_OF_RIGHTS = (OFF, NOT_HERE)
 LOGIN, HISTORY = "login", "history"
 MAXIMUM_CHARACTERS = 500
 
@@ -42,7 +44,7 @@ class Sight:
 PROCESSLIST, WAITS = "process", "performance-schema"
 KINDS = (
     Kind(PROCESSLIST, "PROCESS", "processlist", "", "connections of other users, what they wait for"),
-    Kind(WAITS, "performance_schema", "", "", "waits for locks; rows read and changed by table"),
+    Kind(WAITS, "performance_schema", "performance_schema", "", "waits for locks; rows read and changed by table"),
     Kind("headers", ".MYI headers", "myi", "totals.myisam_tables", "tables and indexes by their files, and all sums", True),
     Kind("page-cache", "page cache", "page_cache", "tables.data_resident_bytes", "what it holds of each table (cachestat, mincore)", True),
     Kind("io", "/proc/PID/io", "mysqld_process", "mysqld.read_bytes_per_second", "the page-cache hit ratio, read calls and bytes"),
@@ -72,8 +74,8 @@ def sights_of(document: Mapping[str, Any]) -> list[Sight]:
 
 
 def all_seen(sights: list[Sight]) -> bool:
-    """Whether nothing is out of sight that is here."""
-    return all(sight.state in (SEEN, NOT_HERE) for sight in sights)
+    """Whether nothing is out of sight that is here and switched on."""
+    return all(sight.state in (SEEN, *NO_MATTER_OF_RIGHTS) for sight in sights)
 
 
 def _looked_at(kind: Kind, sources: Mapping[str, Mapping[str, Any]]) -> Sight:
@@ -93,20 +95,26 @@ def _looked_at(kind: Kind, sources: Mapping[str, Mapping[str, Any]]) -> Sight:
 
 
 def _privilege(kind: Kind, sources: Mapping[str, Mapping[str, Any]]) -> Sight:
-    """A right in the server is missing where some source's remedy is to grant it: all else that it is unknown for is another matter."""
-    wanted = "GRANT PROCESS " if kind.name == PROCESSLIST else "GRANT SELECT ON performance_schema."
+    """A right in the server is missing where some source's remedy is to have it: all else that it is unknown for is another matter.
+
+    But for performance_schema itself, which shows nobody anything while it is off.
+    """
+    wanted = "PROCESS ON *.*" if kind.name == PROCESSLIST else "SELECT ON performance_schema.*"
     for source in sources.values():
         for problem in _objects(source.get("problems")):
-            if _text(problem.get("remedy")).startswith(wanted):
+            if wanted in _text(problem.get("remedy")):
                 return _sight(kind, problem)
-    return _sight(kind, None)
+    own = sources.get(kind.source, {})
+    return _sight(kind, next(_objects(own.get("problems")), None) if own.get("state") == OFF else None)
 
 
 def _sight(kind: Kind, why: Mapping[str, Any] | None) -> Sight:
     if why is None:
         return Sight(kind.name, kind.title, SEEN, kind.brings)
-    state = NOT_HERE if why.get("off") is True else HIDDEN
-    return Sight(kind.name, kind.title, state, kind.brings, _text(why.get("reason")), _text(why.get("remedy")))
+    remedy = _text(why.get("remedy"))
+    switched_off = OFF if remedy else NOT_HERE
+    state = switched_off if why.get("off") is True else HIDDEN
+    return Sight(kind.name, kind.title, state, kind.brings, _text(why.get("reason")), remedy)
 
 
 def _history(told: object) -> Sight:

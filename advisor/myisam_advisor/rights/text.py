@@ -11,14 +11,14 @@ from rich.text import Text
 
 from myisam_advisor.rights.drop_in import FOREIGN
 from myisam_advisor.rights.recipe import Recipe
-from myisam_advisor.rights.sights import HIDDEN, NOT_HERE, NOT_KNOWN, SEEN, Sight
+from myisam_advisor.rights.sights import HIDDEN, NO_MATTER_OF_RIGHTS, NOT_HERE, NOT_KNOWN, OFF, SEEN, Sight, all_seen
 from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.width import WIDEST
 from myisam_exporter.server.account import with_reason
 
 PIPED_WIDTH = 10_000
-STYLES = {SEEN: "green", HIDDEN: "red", NOT_HERE: "dim", NOT_KNOWN: "yellow"}
+STYLES = {SEEN: "green", HIDDEN: "red", OFF: "yellow", NOT_HERE: "dim", NOT_KNOWN: "yellow"}
 APPLY = "sudo myisam-advisor rights --apply"
 
 
@@ -54,7 +54,7 @@ def _lines(sights: Sequence[Sight]) -> Iterator[RenderableType]:
         grid.add_column(no_wrap=True, min_width=width)
     grid.add_column(overflow="fold")
     for sight in sights:
-        style = "" if sight.state != NOT_HERE else "dim"
+        style = "dim" if sight.state in NO_MATTER_OF_RIGHTS else ""
         grid.add_row(
             Text(sight.state, style=STYLES[sight.state]),
             Text(sight.title, style=style),
@@ -71,11 +71,17 @@ def _reasons(sights: Sequence[Sight]) -> Iterator[RenderableType]:
             found.setdefault(sight.reason, []).append(sight.title)
     for reason, titles in found.items():
         yield Text(f"{', '.join(titles)}: {printable(reason)}")
+    for sight in sights:
+        if sight.state == OFF:
+            yield Text(
+                f"{sight.title}, which no right shows: {printable(sight.reason)}. To have it: {printable(sight.remedy)}"
+            )
 
 
 def _ways(sights: Sequence[Sight], recipe: Recipe | None) -> Iterator[RenderableType]:
-    if all(sight.state in (SEEN, NOT_HERE) for sight in sights):
-        yield Text("Everything that is here is seen.", style="bold")
+    if all_seen(list(sights)):
+        off = any(sight.state == OFF for sight in sights)
+        yield Text(f"Everything that is here{' and switched on' if off else ''} is seen.", style="bold")
         return
     if recipe is None:
         for remedy in dict.fromkeys(sight.remedy for sight in sights if sight.state == HIDDEN and sight.remedy):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.workload.sources.base import Asked
 from myisam_exporter.errors import StatementRefusedError, UserError
+from myisam_exporter.server.granting import is_anonymous, logged_in_anonymously, shown, way_to
 from myisam_exporter.server.sql import Sql, quote_value, quote_variable, statement
 
 FILE, SWITCH, OUTPUT = "slow_query_log_file", "slow_query_log", "log_output"
@@ -116,9 +117,11 @@ def refuse_without_right(asked: Asked, present: Mapping[str, str], account: str)
             if "MariaDB" not in present.get("version", "") and not present.get("version", "").startswith("5.")
             else "SUPER"
         )
+        # An administrator's account is the other way, which is all that an anonymous account is told.
+        granting = "Log" if is_anonymous(account) else f"{way_to(f'{privilege} ON *.*', account)} or log"
         raise UserError(
-            f"record --seconds sets global variables, which {account} may not. GRANT {privilege} ON *.* TO {account}; "
-            "or log in as an administrator (--user root), or give a log that is there (--slow-log FILE)."
+            f"record --seconds sets global variables, which {shown(account)} may not{logged_in_anonymously(account)}. {granting} "
+            "in as an administrator (--user root), or give a log that is there (--slow-log FILE)."
         ) from None
 
 

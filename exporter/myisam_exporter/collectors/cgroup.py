@@ -19,7 +19,7 @@ from myisam_exporter.outside.bounded_reading import bounded_text
 
 MICROSECONDS_PER_SECOND = 1_000_000
 NOT_OWN = "mysqld has no control group of its own"
-REMEDY = "run it as a systemd service"
+REMEDY = "run mysqld as a systemd service"
 NONE_COUNTS = Unknown("this machine has no control groups that count memory", off=True)
 # The first version says so where there is no limit: PAGE_COUNTER_MAX (include/linux/page_counter.h) in bytes, a page less than 2^63.
 NO_LIMIT_BYTES = 1 << 62

@@ -36,7 +36,10 @@ MINIMUM_COUNTED_SHARE = 0.8
 NOT_IN_HEADER = Unknown(
     "names of indexes and PACK_KEYS as declared are not in the .MYI file: SHOW CREATE TABLE shows them", off=True
 )
-NOT_RECORDED = Unknown("trials are not recorded: to use a result, write it into a facts file", off=True)
+NOT_RECORDED = Unknown(
+    "what a trial measured is in no file of the server's: what was kept is reckoned with all the same (myisam-advisor proofs)",
+    off=True,
+)
 NOT_FROM_FILES = {"pack_keys_option", "key_cache", "unpacked_keys_speed_ratio"}
 NOT_LOOKED_INTO = "take away links and special files that are not the server's"
 GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"

@@ -12,6 +12,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
+from myisam_exporter.server.granting import logged_in_anonymously, way_to
 from myisam_exporter.server.sql import Sql, plain_words, statement
 
 
@@ -55,6 +56,7 @@ TEMPORARY_BEFORE, LONG_SECONDS = (5, 7), 10
 MOST_SHARE = 0.9
 # Names are quoted: no name of a database looks like this.
 GLOBAL_GRANT = re.compile(r"GRANT ([A-Z_, ]+) ON \*\.\* TO ")
+# SUPER by itself does not show the connections of others (PROCESS_ACL in sql_show.cc).
 SHOW_OTHERS = frozenset({"ALL PRIVILEGES", "PROCESS"})
 
 
@@ -149,21 +151,22 @@ def _missing_privilege(context: Context) -> Unknown | None:
     if isinstance(grants, Unknown):
         return None  # roles and proxies can hide them; the rows themselves will tell
     told = [grant or "" for (grant,) in grants]
-    if any(_shows_others(grant) or _is_of_role(grant) for grant in told):
+    if any(global_rights(grant) & SHOW_OTHERS or is_of_role(grant) for grant in told):
         return None
+    account = context.session.account()
     return Unknown(
-        "no PROCESS privilege: other users' connections are hidden",
-        statement("GRANT PROCESS ON *.* TO {};", context.session.account()),
+        f"no PROCESS privilege: other users' connections are hidden{logged_in_anonymously(account)}",
+        way_to("PROCESS ON *.*", account),
     )
 
 
-def _shows_others(grant: str) -> bool:
-    """Whether it is one on the whole server that shows the connections of others: SUPER by itself does not (PROCESS_ACL in sql_show.cc)."""
+def global_rights(grant: str) -> frozenset[str]:
+    """What a line of SHOW GRANTS gives on the whole server."""
     found = GLOBAL_GRANT.match(grant)
-    return found is not None and not SHOW_OTHERS.isdisjoint(found[1].split(", "))
+    return frozenset(found[1].split(", ")) if found else frozenset()
 
 
-def _is_of_role(grant: str) -> bool:
+def is_of_role(grant: str) -> bool:
     """Whether a role was granted: `GRANT role TO user`, without ON; what it holds is not shown."""
     return grant.startswith("GRANT ") and " ON " not in grant and " TO " in grant
 

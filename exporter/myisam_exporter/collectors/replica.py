@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
+from myisam_exporter.collectors.performance_schema import PERFORMANCE_SCHEMA_OFF
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -37,7 +38,6 @@ NOT_ASKED = Unknown(
     "before MySQL 8.0.22 and MariaDB 10.5.9 SHOW SLAVE STATUS is not asked: it may wait for a STOP SLAVE", off=True
 )
 RUNNING, ALL_RUNNING = "Slave_running", "Slaves_running"
-PERFORMANCE_SCHEMA_OFF = Unknown("performance_schema is off", "performance_schema=ON in my.cnf, then restart", off=True)
 
 
 @dataclass(frozen=True, slots=True)

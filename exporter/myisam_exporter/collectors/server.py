@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
+from myisam_exporter.collectors.performance_schema import PERFORMANCE_SCHEMA_OFF
 from myisam_exporter.collectors.status import STATUS, UPTIME
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -122,7 +123,7 @@ class ServerCollector(Collector[ServerIdentity]):
 
 def _initialised_key_caches(context: Context, variables: Variables) -> int | Unknown:
     if not variables.is_on("performance_schema"):
-        return Unknown("performance_schema is off", "performance_schema=ON in my.cnf, then restart", off=True)
+        return PERFORMANCE_SCHEMA_OFF
     if not context.session.version.at_least(mysql=(5, 7), mariadb=(10, 0)):
         # Measured on 5.6.24: neither the default cache nor named ones are among the instances while the instrument is off.
         return Unknown("MySQL 5.6 and earlier do not list the key caches' mutexes", off=True)

@@ -14,6 +14,7 @@ from myisam_exporter.outside.numbers import finite_number, whole_number
 from myisam_exporter.server.connection_errors import explained
 from myisam_exporter.server.deadlines import DEADLINES
 from myisam_exporter.server.driver import MAXIMUM_ROWS, BrokenConnectionError, Row, ServerConnection, second_handle
+from myisam_exporter.server.granting import logged_in_anonymously, way_to
 from myisam_exporter.server.sql import Sql, quote_account
 from myisam_exporter.server.target import Target
 from myisam_exporter.server.version_number import ServerVersion, parse_version
@@ -194,7 +195,8 @@ class Session:
 
     def _refused(self, error: StatementRefusedError, grant: str) -> Unknown:
         if error.number in PRIVILEGE_ERRORS and grant:
-            return Unknown(f"no privilege: {error.text}", f"GRANT {grant} TO {self.account()};")
+            account = self.account()
+            return Unknown(f"no privilege: {error.text}{logged_in_anonymously(account)}", way_to(grant, account))
         return Unknown(f"the server refused: {error.text} (error {error.number})")
 
     def account(self) -> Sql:

@@ -71,7 +71,7 @@ def _own_options(command: Command) -> Command:
         ("sudo myisam-advisor rights --apply", "Give it that: shown first, asked for, and looked at again."),
         ("sudo myisam-advisor rights --undo", "Take the drop-in away again."),
     ),
-    statuses=(("0", "Everything that is here is seen."), ("1", "Something is not seen."), FAILED),
+    statuses=(("0", "Everything that is here and switched on is seen."), ("1", "Something is not seen."), FAILED),
 )
 @_own_options
 @server_options

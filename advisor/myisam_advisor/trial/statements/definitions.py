@@ -20,6 +20,7 @@ from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.workload.tokens import tokens
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.server.granting import way_to
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, statement
 
 if TYPE_CHECKING:
@@ -251,4 +252,5 @@ def trigger_notes(session: Session) -> Iterator[str]:
     )  # fmt: skip
     rows = session.rows_or_unknown(asked, 1)
     if isinstance(rows, Unknown) or not rows:
-        yield f"Whether the tables have triggers is not known: GRANT TRIGGER ON *.* TO {session.account()}."
+        way = way_to("TRIGGER ON *.*", session.account(), "an administrator's, such as --user root").rstrip(";")
+        yield f"Whether the tables have triggers is not known: {way}."

@@ -10,6 +10,7 @@ from myisam_advisor.rights.sights import (
     MAXIMUM_CHARACTERS,
     NOT_HERE,
     NOT_KNOWN,
+    OFF,
     SEEN,
     all_seen,
     sights_of,
@@ -68,8 +69,10 @@ def test_without_a_login_nothing_else_is_known() -> None:
         ({"disk_space": source("disk_space", host__data_directory_free_bytes=REASON)}, {"disk"}),
         ({"processlist": source("processlist", {"reason": "no", "remedy": GRANT, "off": False})}, {"process"}),
         ({"index_reads": source("index_reads", {"reason": "no", "remedy": "GRANT SELECT ON performance_schema.* TO 'x';", "off": False})}, {"performance-schema"}),
-        # Switched off is no right; nor is what was skipped for want of time.
-        ({"performance_schema": source("performance_schema", {"reason": "off", "remedy": "performance_schema=ON", "off": True})}, set()),
+        # Switched off is no right, but is not seen; nor is what was skipped for want of time.
+        ({"performance_schema": source("performance_schema", {"reason": "off", "remedy": "performance_schema=ON", "off": True}) | {"state": "off"}}, {"performance-schema"}),
+        # One instrument is not all of them.
+        ({"performance_schema": source("performance_schema", {"reason": "off", "remedy": "UPDATE", "off": True}) | {"state": "degraded"}}, set()),
         ({"page_cache": source("page_cache", {"reason": "skipped", "remedy": "--page-cache-seconds allows more", "off": False})}, set()),
     ],
 )
@@ -78,9 +81,10 @@ def test_each_right_is_missed_by_what_it_brings(sources: dict[str, Any], expecte
 
 
 def test_what_is_not_here_is_nothing_to_miss() -> None:
-    found = document(cgroup=source("cgroup", mysqld__cgroup_page_cache_bytes={**REASON, "off": True}))
-    assert states(found)["cgroup"] == NOT_HERE
-    assert all_seen(sights_of(found))
+    for remedy, state in (("", NOT_HERE), ("run mysqld as a service", OFF)):
+        found = document(cgroup=source("cgroup", mysqld__cgroup_page_cache_bytes={"reason": "none", "remedy": remedy, "off": True}))
+        assert states(found)["cgroup"] == state
+        assert all_seen(sights_of(found))
 
 
 def test_a_history_that_cannot_be_kept_is_told() -> None:

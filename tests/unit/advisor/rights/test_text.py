@@ -91,6 +91,13 @@ def test_nothing_to_do_is_said() -> None:
     assert rights_as_text("As x", seen, None).endswith("Everything that is here is seen.\n")
 
 
+def test_what_is_switched_off_is_told_and_how_to_have_it() -> None:
+    seen = [sight for sight in SIGHTS["without-files"] if sight.state == "seen"]
+    text = rights_as_text("As x", [*seen, Sight("w", "waits", "off", "waits", "it is off", "x=ON, then restart")], None)
+    assert "waits, which no right shows: it is off. To have it: x=ON, then restart\n" in text
+    assert text.endswith("Everything that is here and switched on is seen.\n")
+
+
 def test_no_name_steers_the_terminal(service: Service) -> None:
     hostile = sights_of({"error": "\x1b[31mred"})
     assert "\x1b" not in rights_as_text("As \x1b[2J", hostile, recipe(service, hostile))

@@ -93,3 +93,6 @@ def test_who_may_not_is_told_the_right() -> None:
         refuse_without_right(Server("long_query_time"), MARIADB, "'a'@'b'")
     with pytest.raises(UserError, match="GRANT SYSTEM_VARIABLES_ADMIN ON"):
         refuse_without_right(Server("long_query_time"), {**MARIADB, "version": "8.4.2"}, "'a'@'b'")
+    with pytest.raises(UserError, match=r"anonymous account ''@'b'\. Log in as an administrator") as nobody:
+        refuse_without_right(Server("long_query_time"), MARIADB, "``@'b'")
+    assert "GRANT" not in str(nobody.value)
