@@ -6,7 +6,7 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import RenderableType
-    from rich.table import Table
 
     from myisam_advisor.catalogue.rules import Measure, Rule
     from myisam_advisor.history.ledger import Forecast
@@ -30,6 +29,16 @@ EXIT_STATUSES = {"improved": 0, "unchanged": 0, "worse": 1, "not enough data": 3
 FORMATS = ("text", "json")
 WIDTH = 140
 MOMENTS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%H:%M")
+
+
+class Compared(NamedTuple):
+    """What was compared, of which moments there are samples (seconds since 1970), and what the daemon forecast before the change."""
+
+    window: Window
+    outcomes: list[Outcome]
+    load: Outcome | None
+    forecasts: Mapping[str, Forecast]
+    moments: tuple[float, ...]
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg]
@@ -124,17 +133,16 @@ def verify(
     chosen = [rule for rule in rules if rule.id in rule_ids]
     at = moment if moment is not None else _last_change(changes, chosen)
     measures = _measures(rule_ids, rules)
-    compared, outcomes, load, forecasts = _compared(
-        path, target, measures, [rule.id for rule in chosen], at, window, settle
-    )
+    found = _compared(path, target, measures, [rule.id for rule in chosen], at, window, settle)
+    compared, outcomes, load = found.window, found.outcomes, found.load
     near = [change for change in changes if compared.before_begin <= change.noticed_at <= compared.after_end]
     own = [rule for rule in chosen if _is_change_of(rule, near, said=moment is not None)]
     if format_name == "json":
         print(_as_json(at, compared, near, outcomes, load))
     else:
-        print(_as_text(target, at, near, outcomes, load), end="")
+        print(_as_text(target, at, near, found), end="")
     if own and not _caution(load):
-        _note(target, at, own, outcomes, forecasts)
+        _note(target, at, own, outcomes, found.forecasts)
     sys.exit(EXIT_STATUSES[overall(outcomes)])
 
 
@@ -226,7 +234,7 @@ def _measures(names: Sequence[str], rules: Sequence[Rule]) -> list[Measure]:
 
 def _compared(
     path: Path, target: str, measures: Sequence[Measure], rules: Sequence[str], at: float, window: float, settle: float
-) -> tuple[Window, list[Outcome], Outcome | None, Mapping[str, Forecast]]:
+) -> Compared:
     from myisam_advisor.catalogue.rules import Measure
     from myisam_advisor.history.forecasts import forecast_before, is_forecast_of
     from myisam_advisor.history.reader import Curve, samples_of_target
@@ -258,7 +266,7 @@ def _compared(
     load = compare_measure(Measure(LOAD, "higher"), curve(LOAD), None, compared) if LOAD in names else None
     before = [sample for moment, _, sample in samples if compared.before_begin <= moment <= compared.before_end]
     forecasts = {rule: told for rule in rules if (told := forecast_before(rule, before))}
-    return compared, outcomes, load, forecasts
+    return Compared(compared, outcomes, load, forecasts, tuple(moment for moment, _, _ in samples))
 
 
 def _print_changes(changes: Sequence[Change]) -> None:
@@ -274,26 +282,22 @@ def _said(moment: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
 
 
-def _as_text(
-    target: str,
-    at: float,
-    near: Sequence[Change],
-    outcomes: Sequence[Outcome],
-    load: Outcome | None,
-) -> str:
-    from myisam_advisor.texts.drawing import drawn
+def _as_text(target: str, at: float, near: Sequence[Change], found: Compared) -> str:
+    from myisam_advisor.texts.drawing import drawn, terminal_width
 
-    parts = _parts(target, at, near, outcomes, load)
+    parts = _parts(target, at, near, found, terminal_width(sys.stdout))
     return drawn(parts, sys.stdout, piped_width=WIDTH, maximum_width=WIDTH)
 
 
 def _parts(
-    target: str, at: float, near: Sequence[Change], outcomes: Sequence[Outcome], load: Outcome | None
+    target: str, at: float, near: Sequence[Change], found: Compared, width: int | None
 ) -> Iterable[RenderableType]:
     from rich.text import Text
 
+    from myisam_advisor.cli.outcome_lines import outcome_lines
+    from myisam_advisor.history.missing_samples import has_enough_samples
     from myisam_advisor.history.noticed_changes import separate
-    from myisam_advisor.history.verification import overall
+    from myisam_advisor.history.verification import NOT_ENOUGH, overall
     from myisam_advisor.texts.templates import printable
 
     yield Text(printable(f"{target}: before and after {_said(at)}"), style="bold")
@@ -301,31 +305,28 @@ def _parts(
         yield Text(printable(f"  {_said(change.noticed_at)}  {change}"))
     if len(separate(near)) > 1:
         yield Text("Several changes fall into this time: what follows is the work of all of them.", style="yellow")
-    yield _table(outcomes, load)
-    caution = _caution(load)
-    if caution:
-        yield Text(caution, style="yellow")
-    yield Text(overall(outcomes).capitalize() + ".", style="bold")
+    told = [one for one in found.outcomes if has_enough_samples(one)]
+    if told:
+        yield from outcome_lines(told, found.load, width)
+        if len(told) < len(found.outcomes):
+            yield Text(f"{len(found.outcomes) - len(told)} more have too few samples.", style="dim")
+        caution = _caution(found.load)
+        if caution:
+            yield Text(caution, style="yellow")
+    yield Text(overall(found.outcomes).capitalize() + ".", style="bold")
+    if overall(found.outcomes) == NOT_ENOUGH:
+        yield Text(_what_is_lacking(found, has_samples=bool(told)))
 
 
-def _table(outcomes: Sequence[Outcome], load: Outcome | None) -> Table:
-    from rich.table import Table
-    from rich.text import Text
+def _what_is_lacking(found: Compared, *, has_samples: bool) -> str:
+    """Why nothing can be told, and what would change that."""
+    from myisam_advisor.history.missing_samples import what_is_missing
 
-    from myisam_advisor.texts.templates import figure, printable
-
-    table = Table()
-    for heading in ("", "before", "after", "times", "95 % interval", "samples", ""):
-        table.add_column(heading, justify="left" if not heading else "right")
-    styles = {"improved": "bold green", "worse": "bold red", "not enough data": "dim"}
-    for one in (*outcomes, *([load] if load else [])):
-        verdict = "the load" if one is load else one.verdict
-        table.add_row(
-            Text(printable(one.name)), figure(one.before), figure(one.after), "-" if one.ratio is None else f"{one.ratio:.2f}",
-            "-" if one.low is None else f"{one.low:.2f} - {one.high:.2f}", f"{one.samples[0]}, {one.samples[1]}",
-            Text(verdict, style=styles.get(verdict, "")),
-        )  # fmt: skip
-    return table
+    if has_samples:
+        return "The samples differ too much for an answer: a longer --window has more of them."
+    counts = [one.samples for one in (*found.outcomes, *([found.load] if found.load else []))]
+    most = (max((one for one, _ in counts), default=0), max((one for _, one in counts), default=0))
+    return what_is_missing(most, found.moments, found.window, time.time())
 
 
 def _caution(load: Outcome | None) -> str:

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.cli.outcome_lines import outcome_lines
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.history.format import CHANGE, FORMAT, SAMPLE, SCHEMA, SETTING, TARGET
+from myisam_advisor.history.missing_samples import what_is_missing
 from myisam_advisor.history.noticed_changes import MAXIMUM_TABLES, Change, note_changes, read_changes, separate
 from myisam_advisor.history.records import Records
-from myisam_advisor.history.verification import IMPROVED, NOT_ENOUGH, UNCHANGED, WORSE, verdict_of
+from myisam_advisor.history.verification import IMPROVED, NOT_ENOUGH, UNCHANGED, WORSE, Outcome, Window, verdict_of
 from tests.support import program
 
 SECONDS = 60
@@ -238,3 +240,47 @@ def test_as_much_time_is_compared_after_the_change_as_before_it(tmp_path: Path) 
     found = document["switches"]
     assert isinstance(found, dict)
     assert found["samples"] == [20, 20]
+
+
+def test_no_name_is_cut_and_a_pipe_gets_no_frames(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    history(path, 100, 50)
+    lines = run("verify", "--history", path, SWITCHES, LOAD).stdout.splitlines()
+    assert any(line.startswith(f"{SWITCHES}  ") and line.endswith("improved") for line in lines)
+    assert all(line.isascii() for line in lines if line.startswith((SWITCHES, LOAD)))
+    assert lines[-1] == "Improved."
+
+
+@pytest.mark.parametrize(("width", "is_narrow"), [(80, True), (130, False), (None, False)])
+def test_names_are_whole_at_any_width(width: int | None, is_narrow: bool) -> None:
+    outcome = Outcome("mysqld.voluntary_switches_per_second / status.Questions.per_second", "lower", 1234.5, 12.25, (60, 60), 0.01, 0.005, 0.02, IMPROVED)
+    lines = [line.plain for line in outcome_lines([outcome], None, width)]
+    assert any(line.startswith(outcome.name) for line in lines)
+    assert (outcome.name in lines) == is_narrow
+    assert all(len(line) <= (width or 200) for line in lines)
+    assert lines[-1].endswith("60, 60  improved")
+
+
+@pytest.mark.parametrize(("samples", "words", "said"), [
+    (60, ("--window", "5min"), "12 samples before the change and 12 after it are needed; there are 5 and 5. One is recorded every 60 s: --window takes in too few of them, give 12min or more."),
+    (8, (), "there are 8 and 7. Before the change no more come: a longer --window takes in earlier ones, where the daemon ran then. Try again at "),
+])  # fmt: skip
+def test_too_few_samples_are_told_in_one_sentence(tmp_path: Path, samples: int, words: tuple[str, ...], said: str) -> None:
+    path = tmp_path / "history"
+    history(path, 100, 50, samples)
+    done = run("verify", "--history", path, *words)
+    assert done.returncode == 3
+    text = " ".join(done.stdout.split())
+    assert "Not enough data. " in text
+    assert said in text
+    assert SWITCHES not in text
+    assert text.count("ot enough data") == 1
+
+
+def test_it_names_the_minute_from_which_on_there_are_enough() -> None:
+    now = time.mktime((2026, 11, 26, 14, 0, 30, 0, 0, -1))
+    window = Window(now - 3660, now - 60, now, now + 3600)
+    moments = [now - 60 - 10 * number for number in range(50, -1, -1)]
+    assert what_is_missing((50, 0), moments, window, now).endswith("there are 50 and 0. Try again at 14:03.")
+    assert what_is_missing((50, 3), moments, window, now + 3000).endswith("does it run, and does the server answer it?")
+    assert what_is_missing((0, 0), [], window, now).endswith("(`myisam-advisor serve`) records them.")
