@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # What a server had since its start says little before; the minutes of a trial, which are chosen quiet, say nothing of its load.
 MINIMUM_UPTIME_SECONDS = 3600.0
+# One line for each sentence, whatever its length: a pipe is read by grep.
+PIPED_WIDTH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,26 @@ class Keeping:
             follows = "check, plan and the page reckon with it from now on"
             if proof in self.undecided:
                 follows = "it is not clear, and decides nothing"
-            yield f"Kept as proof {proof} for {rule} in {path}: {follows}."
+            yield f"Kept as proof {proof} for {rule}: {follows}. It is in"
+            yield path
         if self.why_not:
             yield f"Not kept: {self.why_not}"
+
+    def as_text(self, reader: TextIO | None = None) -> str:
+        """The same for the stream `reader` (None: a file): sentences are broken between words, a path that fits into a line of its own is not."""
+        from rich.text import Text
+
+        from myisam_advisor.texts.drawing import drawn, without_padding
+        from myisam_advisor.texts.templates import printable
+        from myisam_advisor.texts.width import WIDEST
+
+        paths = {path for _, _, path in self.kept}
+        return "".join(
+            f"{printable(line)}\n"
+            if line in paths
+            else without_padding(drawn([Text(printable(line))], reader, piped_width=PIPED_WIDTH, maximum_width=WIDEST))
+            for line in self.in_words()
+        )
 
     def as_values(self) -> dict[str, object]:
         """For programs."""

@@ -1,12 +1,16 @@
-"""Waiting with something to look at: a bar on a terminal, nothing elsewhere."""
+"""Waiting with something to look at: a bar on a terminal; elsewhere nothing of what takes seconds, and plain lines of what takes minutes."""
 
 from __future__ import annotations
 
+import contextlib
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+import click
 
 from myisam_exporter.look.live import observe_quietly
 
@@ -14,6 +18,9 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.listener import Listener
 
 STEP_SECONDS = 0.1
+# Steps of a trial may follow each other many times a second; whoever reads a log wants to know that it goes on.
+SECONDS_BETWEEN_LINES = 2.0
+MAXIMUM_LINES = 200
 
 
 def observe_with_progress(seconds: float, readings: int, read: Callable[[], None]) -> None:
@@ -38,14 +45,14 @@ def observe_with_progress(seconds: float, readings: int, read: Callable[[], None
 
 @contextmanager
 def trial_progress(budget_seconds: float | None, runs: int = 0) -> Iterator[Listener]:
-    """What is being done, and how long it still takes at most, on a terminal (on standard error); nothing elsewhere.
+    """What is being done, and how long it still takes at most, on standard error: a bar on a terminal, plain lines elsewhere.
 
     The bar is that of the budget, of which copying and making tables is no part; without one (None), of so many runs.
     """
     from myisam_advisor.trial.listener import Listener
 
     if not sys.stderr.isatty():
-        yield Listener()
+        yield _in_lines()
         return
     from rich.console import Console
     from rich.markup import escape
@@ -85,6 +92,32 @@ def trial_progress(budget_seconds: float | None, runs: int = 0) -> Iterator[List
                     bar.update(task, completed=budget_seconds - left, left=time_left(left))
 
         yield Shown()
+
+
+def _in_lines() -> Listener:
+    """Who writes what begins, a line each: not every one of many short steps, and a bounded number of lines."""
+    from myisam_advisor.trial.listener import Listener
+
+    class Written(Listener):
+        lines = 0
+        written_at = -math.inf
+        ends_at: float | None = None
+
+        def doing(self, what: str) -> None:
+            now = time.monotonic()
+            if self.lines >= MAXIMUM_LINES or now - self.written_at < SECONDS_BETWEEN_LINES:
+                return
+            self.lines, self.written_at = self.lines + 1, now
+            left = "" if self.ends_at is None else f", {time_left(max(self.ends_at - now, 0.0))}"
+            last = " (no more is told of the steps)" if self.lines == MAXIMUM_LINES else ""
+            # Whoever does not read this does not stop a trial.
+            with contextlib.suppress(OSError):
+                click.echo(f"trial: {what}{left}{last}", err=True)
+
+        def left(self, seconds: float | None) -> None:
+            self.ends_at = None if seconds is None else time.monotonic() + seconds
+
+    return Written()
 
 
 @contextmanager

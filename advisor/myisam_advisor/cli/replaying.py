@@ -79,7 +79,6 @@ def tell(replay: Replay, keeps: bool, format_name: str) -> None:
     """Print what came of it, and keep what it proves of rules."""
     from myisam_advisor.cli.kept_replays import keep_replay
     from myisam_advisor.cli.kept_trials import Keeping
-    from myisam_advisor.texts.templates import printable
     from myisam_advisor.trial.statements import replay_report
 
     result = replay.result
@@ -93,8 +92,7 @@ def tell(replay: Replay, keeps: bool, format_name: str) -> None:
         click.echo(replay_report.as_json(result, keeping.as_values()))
         return
     print(replay_report.as_text(result, sys.stdout), end="")
-    for line in keeping.in_words():
-        click.echo(printable(line))
+    print(keeping.as_text(sys.stdout), end="")
 
 
 def replayed(

@@ -245,7 +245,6 @@ def _expect_options(experiment: str, chosen: TrialOptions, engines: Sequence[str
 
 def _run_one(wanted: Wanted, format_name: str, chart_path: Path | None) -> None:
     from myisam_advisor.cli.kept_trials import Keeping, keep_trial
-    from myisam_advisor.texts.templates import printable
     from myisam_advisor.trial import chart, report
     from myisam_advisor.trial.experiments.base import experiment_named
     from myisam_advisor.trial.private.apart import apart
@@ -264,8 +263,7 @@ def _run_one(wanted: Wanted, format_name: str, chart_path: Path | None) -> None:
         click.echo(report.as_json(result, keeping.as_values()))
     else:
         print(report.as_text(described, result, sys.stdout), end="")
-        for line in keeping.in_words():
-            click.echo(printable(line))
+        print(keeping.as_text(sys.stdout), end="")
     if chart_path is not None:
         chart.draw(described, result, chart_path)
 

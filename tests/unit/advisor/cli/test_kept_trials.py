@@ -1,5 +1,6 @@
 """What of a trial's result is kept, and how that is said."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,14 @@ from myisam_advisor.proofs.store import ProofStore
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from tests.support.proofs import NOW, kind, proof
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
 
 GROUND = Ground("ab12", TriedTable("log", "a b", "log.`a b`", 4096), 25.0)
 
@@ -50,20 +59,33 @@ def test_what_cannot_be_kept_is_said_and_stops_nothing(tmp_path: Path) -> None:
 def test_where_it_is_kept_is_said(tmp_path: Path) -> None:
     made = proof()
     said = keep([made], ProofStore(tmp_path / "proofs"))
-    assert list(said.in_words()) == [f"Kept as proof {made.id} for pack-keys in {tmp_path}/proofs/{made.id}.json: check, plan and the page reckon with it from now on."]
+    path = f"{tmp_path}/proofs/{made.id}.json"
+    sentence = f"Kept as proof {made.id} for pack-keys: check, plan and the page reckon with it from now on. It is in"
+    assert list(said.in_words()) == [sentence, path]
+    assert said.as_text() == f"{sentence}\n{path}\n"
+    assert Keeping().as_text() == ""
     assert Keeping().as_values() == {"kept": [], "not_kept": None}
+
+
+def test_a_path_is_never_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable, value in (("COLUMNS", "80"), ("NO_COLOR", "1"), ("TERM", "dumb")):
+        monkeypatch.setenv(variable, value)
+    for path in (f"/var/lib/myisam-advisor/{'x' * 40}/proofs/8bbe4f7cbe4519f.json", f"/{'y' * 100}/proofs/8bbe4f7cbe4519f.json", "/with blanks " * 9 + "/1.json"):
+        lines = Keeping((("pack-keys", "8bbe4f7cbe4519f", path),)).as_text(Terminal()).splitlines()
+        assert lines[-1] == path
+        assert max(map(len, lines[:-1])) <= 80
 
 
 def test_of_what_is_not_clear_nothing_is_promised(tmp_path: Path) -> None:
     store = ProofStore(tmp_path / "proofs")
     unclear = proof(verdict="unclear")
-    (said,) = keep([unclear], store).in_words()
-    assert said.endswith(": it is not clear, and decides nothing.")
+    said, _ = keep([unclear], store).in_words()
+    assert ": it is not clear, and decides nothing." in said
     keep([proof()], store)
     refused = keep([unclear], store)
     assert refused.kept == ()
     assert next(iter(refused.in_words())).startswith("Not kept: a clearer proof of pack-keys is kept")
     # A trial with a clear workload decides findings that are about it, and one that gained here and lost there is no noise.
     mixed = proof(verdict="unclear", kinds=[kind("reads", 1.4, "worth it"), kind("writes", 0.5, "worse")])
-    (said,) = keep([mixed], store).in_words()
+    said, _ = keep([mixed], store).in_words()
     assert "reckon with it from now on" in said

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from myisam_advisor.cli import progress
 from myisam_advisor.cli.progress import recording_progress, time_left, trial_progress
 
 
@@ -69,10 +70,25 @@ def test_a_recording_shows_what_is_left_of_it_from_its_begin_on(monkeypatch: pyt
     assert terminal.getvalue() == ""
 
 
-def test_nothing_is_shown_but_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trial_whose_progress_is_piped_writes_a_bounded_number_of_plain_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    moment = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: moment)
     with trial_progress(300.0) as listener:
-        listener.doing("inserts")
-        listener.left(5.0)
+        listener.doing("making [a] table")
+        listener.left(187.2)
+        listener.doing("at once")
+        for moment in range(2, 2000, 2):
+            listener.doing(f"inserts (round {moment // 2})")
+            listener.ran()
+    out, written = capsys.readouterr()
+    lines = written.splitlines()
+    assert out == ""
+    assert lines[:2] == ["trial: making [a] table", "trial: inserts (round 1), at most 3:05 left"]
+    assert len(lines) == progress.MAXIMUM_LINES
+    assert lines[-1].endswith("at most 0:00 left (no more is told of the steps)")
+
+
+def test_a_recording_is_shown_on_a_terminal_alone(capsys: pytest.CaptureFixture[str]) -> None:
     with recording_progress(60.0) as tick:
         tick(5.0)
     assert capsys.readouterr() == ("", "")
