@@ -2,6 +2,7 @@
 
 import os
 import signal
+import struct
 import subprocess
 import threading
 import time
@@ -185,6 +186,31 @@ def test_a_damaged_index_file_is_a_finding_not_a_fault(flavour: PrivateServer, c
             assert "damaged.good" not in done.stdout
         finally:
             path.write_bytes(whole)
+
+
+def test_headers_that_were_forged_switch_no_rule_off(flavour: PrivateServer) -> None:
+    """Lengths that no pointer of theirs reaches are a damage; sums of those that one does reach are beyond SQLite's whole numbers."""
+    reached = struct.pack(">QQ", 2**63 - 1, 2**63 - 1)
+    with schema(flavour, "forged") as name:
+        for table in ("a", "b", "c"):
+            flavour.execute(f"CREATE TABLE {table} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", f"INSERT INTO {table} VALUES (1)", database=name)
+        flavour.execute("FLUSH TABLES")
+        for table in ("a", "b", "c"):
+            path = flavour.data_directory / name / f"{table}.MYI"
+            forged = bytearray(path.read_bytes())
+            forged[60:76] = reached
+            pointers = int.from_bytes(forged[12:14], "big") + 72
+            if table != "c":
+                forged[pointers : pointers + 2] = 8, 7
+            path.write_bytes(forged)
+        time.sleep(YOUNG_SECONDS)
+        done = run("check", "--socket", flavour.socket, "--user", "root", "--interval", "0", "--full", "-v")
+        said = " ".join(done.stdout.split())
+        assert "Traceback" not in done.stderr
+        assert "fault of myisam-advisor" not in said
+        assert "forged.c is damaged" in said
+        assert "forged.c has used" not in said
+        assert "its pointers reach only" in said
 
 
 def test_tables_dropped_between_listing_and_reading_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

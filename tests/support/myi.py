@@ -2,6 +2,7 @@
 
 import struct
 
+POINTERS = 196  # how many bytes one to a row takes, and then one to an index page
 
 def header(options: int = 0, changed: int = 0, keys: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...] = (), rows: int = 3) -> bytes:
     """A header as mi_create writes it, with the fields that matter here."""
@@ -25,7 +26,14 @@ def header(options: int = 0, changed: int = 0, keys: tuple[tuple[int, tuple[tupl
 
 
 def of_length(data_bytes: int, index_bytes: int = 2048) -> bytes:
-    """A header that tells of files of these lengths."""
+    """A header that tells of files of these lengths, which its pointers reach."""
+    changed = bytearray(beyond_its_pointers(data_bytes, index_bytes))
+    changed[POINTERS : POINTERS + 2] = 8, 7
+    return bytes(changed)
+
+
+def beyond_its_pointers(data_bytes: int, index_bytes: int) -> bytes:
+    """A header that tells of files of these lengths, whatever its pointers of 6 and 4 bytes reach."""
     changed = bytearray(header())
     changed[60:76] = struct.pack(">QQ", index_bytes, data_bytes)
     return bytes(changed)

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from itertools import islice
 from types import TracebackType
 
+from myisam_advisor.factbase.endless_sum import INTEGER_OVERFLOW, copy_that_sums_without_end
 from myisam_advisor.factbase.filling import WRITES, Filling
 from myisam_advisor.factbase.index_tables import ENDINGS, INDEXES, NAMED
 from myisam_advisor.factbase.sqlite_limits import DEFAULT_LENGTH_BYTES, LENGTH, LIKE_PATTERN_LENGTH, set_limit
@@ -67,8 +68,9 @@ class GuardedDatabase:
     The guard is set once: to set it again would have SQLite prepare every statement again, which takes longer than to run it.
     """
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: sqlite3.Connection, *, sums_without_end: bool = False) -> None:
         self._database = database
+        self._sums_without_end = sums_without_end
         self._is_filled_now = False
         self._deadline = 0.0
         self._refused = ""
@@ -134,11 +136,23 @@ class GuardedDatabase:
             cursor = self._database.execute(statement, dict(parameters or {}))
             rows = _fetched(cursor, maximum_rows + 1)
         except (sqlite3.Error, sqlite3.Warning, OverflowError, MemoryError, UnicodeError) as error:
-            raise self._explained(error, seconds) from None
+            if str(error) != INTEGER_OVERFLOW or self._sums_without_end:
+                raise self._explained(error, seconds) from None
+            return self._summed_without_end(statement, parameters, maximum_rows)
         if cursor.description is None:
             raise QueryError("the query is empty: write a SELECT")
         names = tuple(column[0] for column in cursor.description)
         return Result(names, rows[:maximum_rows], len(rows) > maximum_rows)
+
+    def _summed_without_end(self, statement: str, parameters: Mapping[str, Value] | None, maximum_rows: int) -> Result:
+        """The rows of a query that ended with an overflow, in the time that it has left."""
+        seconds = self._deadline - time.monotonic()
+        try:
+            copy = copy_that_sums_without_end(self._database)
+        except (sqlite3.Error, MemoryError) as error:
+            raise self._explained(error, seconds) from None
+        with GuardedDatabase(copy, sums_without_end=True) as database:
+            return database.query(statement, parameters, seconds, maximum_rows)
 
     def columns_read(
         self, statement: str, parameters: Mapping[str, Value] | None = None

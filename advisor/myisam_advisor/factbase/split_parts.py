@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError, Result
+from myisam_advisor.factbase.storable import storable
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 
@@ -304,7 +305,7 @@ def _known(values: Iterable[Value]) -> list[float]:
 def _sum(known: list[float]) -> Value:
     if not known:
         return None
-    return sum(known) if set(map(type, known)) == {int} else math.fsum(known)
+    return storable(sum(known)) if set(map(type, known)) == {int} else math.fsum(known)
 
 
 COMBINED: Mapping[str, Combine] = {

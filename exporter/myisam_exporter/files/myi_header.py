@@ -179,6 +179,8 @@ def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHe
     except struct.error:
         packed = WIDE.pack(*_possible(counts), *small)
     definition = definitions.of(data[base_position:length], key_count, row_format != FIXED)
+    if data_bytes > definition.maximum_data_bytes or index_bytes > definition.maximum_index_bytes:
+        _refuse_unreachable(definition, data_bytes if row_format != COMPRESSED else 0, index_bytes)
     return tuple.__new__(PackedHeader, (packed, definition))
 
 
@@ -188,6 +190,16 @@ def _possible(counts: tuple[int, ...]) -> Iterator[int]:
         if counts[place] > INTEGER_MAXIMUM:
             raise HeaderError(f"its {what} file would have {counts[place]} bytes, more than any file can have")
     return (min(count, INTEGER_MAXIMUM) for count in counts)
+
+
+def _refuse_unreachable(definition: Definition, data_bytes: int, index_bytes: int) -> None:
+    """Raises HeaderError for files longer than the table's own pointers reach: the engine writes none such (mi_write.c, mi_page.c, mi_dynrec.c)."""
+    for what, length, limit in (
+        ("data", data_bytes, definition.maximum_data_bytes),
+        ("index", index_bytes, definition.maximum_index_bytes),
+    ):
+        if length > limit:
+            raise HeaderError(f"its {what} file would have {length} bytes, and its pointers reach only {limit}")
 
 
 class _Begun(NamedTuple):

@@ -272,3 +272,17 @@ def _emptied(guarded: GuardedDatabase, statement: str, steady: Sequence[_Steady]
         columns = guarded.query(f"{statement[: one.part.end]}) SELECT * FROM {one.part.name} LIMIT 0", values).columns
         rest = rest[: one.part.start] + _as_values(Result(columns, []), "")[0] + rest[one.part.end :]
     return rest
+
+
+def test_sums_beyond_sqlites_whole_numbers_are_put_together_as_sqlite_can_hold_them() -> None:
+    """Of slices whose own sums are whole numbers still."""
+    most = 2**62
+    rows = [{"table_name": f"t{place}", "rows": most if place % SLICE == 1 else 1} for place in range(3 * SLICE)]
+    with FactDatabase().holding(facts_from_document({"schema": 1, "tables": rows})) as database:
+        summed = split(database, "SELECT SUM(rows) AS total FROM tables", {})
+        assert isinstance(summed, Summed)
+        summed.ask(database, {}, 10)
+        result = summed.result()
+        assert result is not None
+        assert result.rows == database.query("SELECT SUM(rows) FROM tables").rows == [(float(3 * most),)]
+        assert isinstance(result.rows[0][0], float)  # as a whole number it is the same to Python, and too large for SQLite

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from myisam_exporter.files.myi_definition import Definitions, Key
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, HeaderError, parse_header, read_header_bytes
-from tests.support.myi import header, of_length
+from tests.support.myi import beyond_its_pointers, header, of_length
 
 
 def only_key(parsed: Header) -> Key:
@@ -65,6 +65,24 @@ def test_tells_how_a_page_is_searched(flag: int, parts: tuple[tuple[int, int, in
 def test_says_what_is_wrong(data: bytes, message: str) -> None:
     with pytest.raises(HeaderError, match=message):
         parse_header(data)
+
+
+def test_a_header_that_tells_of_more_than_its_pointers_reach_is_damaged() -> None:
+    most_data, most_index = 20 * 2**48 - 1, 1024 * (2**32 - 1)
+    assert parse_header(beyond_its_pointers(most_data, most_index)).data_bytes == most_data
+    with pytest.raises(HeaderError, match=f"its data file would have {most_data + 1} bytes, and its pointers reach only {most_data}"):
+        parse_header(beyond_its_pointers(most_data + 1, most_index))
+    with pytest.raises(HeaderError, match=f"its index file would have {2**63 - 1} bytes, and its pointers reach only {most_index}"):
+        parse_header(beyond_its_pointers(most_data, 2**63 - 1))
+    with pytest.raises(HeaderError, match="more than any file can have"):
+        parse_header(beyond_its_pointers(2**63, 0))
+
+
+def test_pointers_of_a_compressed_table_reach_all_its_rows() -> None:
+    """They are those of the table that myisampack compressed; nothing is written any more."""
+    packed = bytearray(beyond_its_pointers(20 * 2**48, 2048))
+    packed[4:6] = (4).to_bytes(2, "big")
+    assert parse_header(bytes(packed)).data_bytes == 20 * 2**48
 
 
 def test_descriptions_beyond_the_header_are_refused() -> None:
