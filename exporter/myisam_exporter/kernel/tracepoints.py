@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
+import logging
 import mmap
 import os
 import platform
@@ -26,12 +27,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import UserError, shortened
 from myisam_exporter.outside.bounded_reading import bounded_text
 
+_log = logging.getLogger(__name__)
 TRACEFS = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 SYSCALLS = {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "s390x": 331, "riscv64": 241}
 LOOKUP, INSERTION = "mm_filemap_get_pages", "mm_filemap_add_to_page_cache"
+LOOKUP_FIELDS = ("i_ino", "s_dev", "index", "last_index", "common_pid")
+INSERTION_FIELDS = ("i_ino", "s_dev", "order")
 ATTRIBUTE_BYTES = 64  # PERF_ATTR_SIZE_VER0
 TYPE_TRACEPOINT, SAMPLE_RAW, FLAG_DISABLED, FLAG_WATERMARK, OPEN_CLOEXEC = 2, 1 << 10, 1, 1 << 14, 8
 IOC_ENABLE, IOC_DISABLE, IOC_SET_OUTPUT, IOC_SET_FILTER = 0x2400, 0x2401, 0x2405, 0x40082406
@@ -66,6 +70,10 @@ class _Tracepoint:
     offsets: Mapping[str, tuple[int, str]]
 
     def field(self, name: str) -> struct.Struct:
+        if name not in self.offsets:
+            raise UserError(
+                f"the tracepoints of this kernel ({platform.release()}) have no field {name}: precise page-cache counts need Linux 6.12 or later."
+            )
         offset, code = self.offsets[name]
         return struct.Struct(f"={offset}x{code}")
 
@@ -76,6 +84,8 @@ class PageCacheTracer:
     def __init__(self, budget: float = DEFAULT_BUDGET) -> None:
         folder = _events_folder()
         self._lookup, self._insertion = _tracepoint(folder / LOOKUP), _tracepoint(folder / INSERTION)
+        self._lookup_fields = [self._lookup.field(name) for name in LOOKUP_FIELDS]
+        self._insertion_fields = [self._insertion.field(name) for name in INSERTION_FIELDS]
         self._budget = budget
         self._lock = threading.Lock()
         self._followed: dict[Following, frozenset[File]] = {}
@@ -167,11 +177,14 @@ class PageCacheTracer:
         self._filtered_by = text
 
     def _run(self) -> None:
-        """Windows and pauses, until told to stop."""
+        """Windows and pauses, until told to stop. Whatever ends them is told: counts that no longer grow look as if nobody read."""
         try:
             self._take_turns()
         except OSError as error:
             self._failure = str(_why_not(error))
+        except Exception as error:
+            _log.exception("Page-cache lookups are no longer counted")
+            self._failure = f"precise page-cache counts have ended by a fault: {shortened(repr(error))}."
 
     def _take_turns(self) -> None:
         while not self._stop.is_set():
@@ -223,10 +236,8 @@ class PageCacheTracer:
     def _count(self, data: bytes) -> None:
         """Add up the records. Each sample is a header of 8 bytes, a length of 4, and the event as its format file has it."""
         header, kind = struct.Struct("=IHH").unpack_from, struct.Struct("=12xH").unpack_from
-        lookup = [
-            self._lookup.field(name).unpack_from for name in ("i_ino", "s_dev", "index", "last_index", "common_pid")
-        ]
-        insertion = [self._insertion.field(name).unpack_from for name in ("i_ino", "s_dev", "order")]
+        lookup = [field.unpack_from for field in self._lookup_fields]
+        insertion = [field.unpack_from for field in self._insertion_fields]
         position, wanted = 0, self._wanted
         while position < len(data):
             record, _, length = header(data, position)
