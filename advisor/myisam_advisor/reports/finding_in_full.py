@@ -11,6 +11,7 @@ from rich.text import Text
 
 from myisam_advisor.judging.findings import Finding, ShownFact
 from myisam_advisor.remedies.script import for_copying, portions
+from myisam_advisor.reports.lines_kept import Ended, behind
 from myisam_advisor.reports.told import ToldRule, told_facts
 from myisam_advisor.reports.wording import SHOWN_PER_RULE
 from myisam_advisor.texts.templates import printable
@@ -25,16 +26,11 @@ STYLES = {"critical": "bold white on red", "warning": "bold black on yellow", "i
 def in_full(rule: ToldRule, verbose: bool, *, numbered: bool = False) -> Iterable[RenderableType]:
     """The findings of one rule; `verbose` adds the names of facts, and sources."""
     first, findings = rule.first, rule.findings
-    title = Text.assemble(
-        f"{rule.number} " if numbered else "",
-        (f" {first.severity.upper()} ", STYLES[first.severity]),
-        " ",
-        (first.title, "bold"),
-        ("  " + first.rule, "dim"),
+    start = Text.assemble(
+        f"{rule.number} " if numbered else "", (f" {first.severity.upper()} ", STYLES[first.severity])
     )
-    if len(findings) > 1:
-        title.append(f"  ({len(findings)} {first.scope}s)", "dim")
-    yield title
+    counted = f"  ({len(findings)} {first.scope}s)" if len(findings) > 1 else ""
+    yield behind(start, Ended(Text(first.title, "bold"), Text(f" {first.rule}{counted}", "dim")))
     body = label_grid()
     for sentence in rule.sentences:
         body.add_row("", Text(printable(sentence)))

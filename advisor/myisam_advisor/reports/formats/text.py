@@ -20,6 +20,7 @@ from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.reports.finding_in_full import STYLES, in_full, label, label_grid
 from myisam_advisor.reports.formats.base import Shown, exit_status
 from myisam_advisor.reports.held_back import held_back_in_words
+from myisam_advisor.reports.lines_kept import Ended
 from myisam_advisor.reports.told import Gap, Told, ToldDrop, ToldRule, once, told
 from myisam_advisor.reports.wording import SEPARATOR, TOLD_PER_RULE, headline
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
@@ -128,9 +129,9 @@ def _overview(rules: Sequence[ToldRule], width: int) -> Table:
             what.append(f": {printable(rule.subject)}", style="not bold")
         if rule.first.confidence == SUSPECTED:
             what.append(f" ({SUSPECTED})", style="not bold")
-        to_do = Text.assemble(("-> ", "dim"), printable(rule.to_do), (f" ({rule.price})", "dim"))
+        to_do = Ended(Text.assemble(("-> ", "dim"), printable(rule.to_do)), Text(f"({rule.price})", "dim"))
         number = Text(str(rule.number))
-        cells = (what, to_do) if width >= WIDE else (Group(what, to_do),)
+        cells = (Ended(what), to_do) if width >= WIDE else (Group(Ended(what), to_do),)
         grid.add_row(number, severity, *cells)
     return grid
 

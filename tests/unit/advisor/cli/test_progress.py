@@ -4,6 +4,7 @@ import io
 import re
 import sys
 import threading
+import time
 
 import pytest
 
@@ -72,7 +73,7 @@ def test_a_recording_shows_what_is_left_of_it_from_its_begin_on(monkeypatch: pyt
 
 def test_a_trial_whose_progress_is_piped_writes_a_bounded_number_of_plain_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     moment = 0.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: moment)
+    monkeypatch.setattr(time, "monotonic", lambda: moment)
     with trial_progress(300.0) as listener:
         listener.doing("making [a] table")
         listener.left(187.2)
