@@ -11,6 +11,7 @@ from myisam_advisor.migrate.foreign_keys import foreign_changes, foreign_refusal
 from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
 from myisam_advisor.migrate.limits import limits
 from myisam_advisor.migrate.meaning import changes
+from myisam_advisor.migrate.old_names import refused_names
 from myisam_advisor.migrate.redo_log import long_rows, rows_beyond_log
 from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.refusals import refusals, shortened_indexes
@@ -152,7 +153,7 @@ def _one(
     table: FoundTable, to: str, here: ServerKind, target: ServerKind | None, machine: Machine,
     members: Mapping[TableName, list[TableName]], moved: set[TableName],
 ) -> Prediction:  # fmt: skip
-    first = [*_of_state(table, here), *_of_merge(table, moved)]
+    first = [*refused_names(table.name, here), *_of_state(table, here), *_of_merge(table, moved)]
     name = quote_table(*table.name)
     foreign = foreign_refusals(table.structure, table.referred_by, here) if to == INNODB else []
     of_rows = list(rows_beyond_log(table.structure, table.contents, here)) if to == INNODB else []

@@ -4,11 +4,16 @@ The server keeps [0-9A-Za-z_] and writes every other character as `@` and a code
 hexadecimal digits for the rest of the basic plane. Partitions are `table#P#partition[#SP#subpartition]`; `#sql...` are temporary.
 Names of Windows' devices have `@@@` behind them. Source: manual, "Mapping of Identifiers to File Names"; server source, mysys/my_access.c:
 reserved_names; the codes come from the servers themselves (file_name_codes.py).
+
+A file may be spelt otherwise than a server writes its name: a copy of A.MYI as @0041.MYI, a `con` of before 5.1. SHOW TABLES lists it as A, a second
+time, but A never leads to it: a server opens what it would write itself. MySQL 5.5 and 5.6 and MariaDB 10.5 open it as #mysql50#@0041; MariaDB 10.11 and
+11.8 (error 1103) and MySQL 9.7 by no name. So that is its name here, and no two files have one.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,32 +23,51 @@ OLD_NAME_PREFIX = "#mysql50#"
 TEMPORARY_PREFIX = "#sql"
 KEPT_NAMES = 10_000
 _PLAIN = re.compile(r"[0-9A-Za-z_]+")
-_TOKEN = re.compile(r"([0-9A-Za-z_]+)|@([0-9a-fA-F]{4})|@(..)", re.DOTALL)
-_DEVICE = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])@@@", re.IGNORECASE)
+# The servers take no capital for a digit of a code: C@002D is no name to them.
+_TOKEN = re.compile(r"([0-9A-Za-z_]+)|@([0-9a-f]{4})|@(..)", re.DOTALL)
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(@@@)?", re.IGNORECASE)
+_LONGEST_DEVICE = len("com1@@@")
+_END = "\0"
 _PARTITION = re.compile(r"#[pP]#")
 _CHARACTERS = {
     first + second: character
     for first, (seconds, characters) in SHORT_CODES.items()
     for second, character in zip(seconds, characters, strict=True)
 }
+_WITH_SHORT_CODE = frozenset(_CHARACTERS.values())
 
 
 def decode_identifier(encoded: str) -> str:
-    """The identifier that a file or directory name stands for.
+    """The identifier by which servers open a file or directory of this name.
 
-    A name that no server of 5.1 or later would write comes back as the server shows it: with `#mysql50#` before it.
+    A name that no server of 5.1 or later would write comes back with `#mysql50#` before it, by which older ones of those open it.
     """
+    device = _DEVICE.fullmatch(encoded) if len(encoded) <= _LONGEST_DEVICE else None
+    if device:
+        return device[1] if device[2] else OLD_NAME_PREFIX + encoded
     if _PLAIN.fullmatch(encoded):
         return encoded
-    device = _DEVICE.fullmatch(encoded)
-    if device:
-        return device[1]
+    decoded = _decoded(encoded, _character_as_written)
+    return OLD_NAME_PREFIX + _without_surrogates(encoded) if decoded is None else decoded
+
+
+def listed_as(identifier: str) -> str:
+    """The name that servers list a file or directory by, which need not lead to it: A of #mysql50#@0041."""
+    encoded = identifier[len(OLD_NAME_PREFIX) :]
+    if not identifier.startswith(OLD_NAME_PREFIX):
+        return identifier
+    decoded = _decoded(encoded, _character_as_listed)
+    return identifier if decoded is None else decoded.partition(_END)[0]
+
+
+def _decoded(encoded: str, character_of: Callable[[re.Match[str]], str | None]) -> str | None:
+    """What the codes stand for; None where one stands for nothing."""
     decoded, position = [], 0
     while position < len(encoded):
         token = _TOKEN.match(encoded, position)
-        character = _character(token) if token else None
+        character = character_of(token) if token else None
         if token is None or character is None:
-            return OLD_NAME_PREFIX + _without_surrogates(encoded)
+            return None
         decoded.append(character)
         position = token.end()
     return "".join(decoded)
@@ -62,6 +86,19 @@ def _character(token: re.Match[str]) -> str | None:
         code = int(hexadecimal, 16)
         return None if 0xD800 <= code <= 0xDFFF or code == 0 else chr(code)
     return _CHARACTERS.get(short)
+
+
+def _character_as_listed(token: re.Match[str]) -> str | None:
+    """As `_character`; servers take what stands behind devices for the end of the name, wherever it stands."""
+    return _END if token[3] == "@@" else _character(token)
+
+
+def _character_as_written(token: re.Match[str]) -> str | None:
+    """As `_character`; None where servers write the character otherwise: as it is, or by its short code."""
+    found = _character(token)
+    if found is None or not token[2]:
+        return found
+    return None if found in _WITH_SHORT_CODE or _PLAIN.fullmatch(found) else found
 
 
 @lru_cache(maxsize=4096)

@@ -6,16 +6,17 @@ A file that cannot be read, or says nothing that could be right, is told of with
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.files.file_names import decode_table
+from myisam_exporter.files.file_names import OLD_NAME_PREFIX, decode_table
 from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.frm_definition import FrmError
 from myisam_exporter.files.frm_structure import parse_structure
 from myisam_exporter.files.sdi_structure import MAXIMUM_FILE_BYTES, SdiError, parse_sdi
 from myisam_exporter.files.structure import Structure
 from myisam_exporter.outside.foreign_files import ForeignFiles
+from myisam_exporter.outside.numbers import whole_number
 
 DEFINITION, SERIALISED = ".frm", ".sdi"
 VIEW = b"TYPE=VIEW"
@@ -37,10 +38,30 @@ def read_structures(path: str, schema: str, owner: int | None, wanted: Callable[
     directory = files.open_directory(path)
     try:
         listed = sorted(os.listdir(directory))
-        found = [one for file in listed if (one := _from_file(files, directory, file, schema, wanted)) is not None]
+        found = [
+            (file, one) for file in listed if (one := _from_file(files, directory, file, schema, wanted)) is not None
+        ]
     finally:
         os.close(directory)
-    return found
+    return _one_of_each(found)
+
+
+def _one_of_each(found: Sequence[tuple[str, FoundStructure]]) -> list[FoundStructure]:
+    """Each table once: a copy of a .sdi file names the table that it was copied from, and the server looks at neither."""
+    files: dict[str, str] = {}
+    kept: dict[str, FoundStructure] = {}
+    for file, one in found:
+        name = one.table_name
+        if name not in files or _likeness(file, name) > _likeness(files[name], name):
+            files[name], kept[name] = file, one
+    return list(kept.values())
+
+
+def _likeness(file: str, table: str) -> tuple[bool, int]:
+    """How likely a .sdi file is the table's own: its name begins as the table's, and then has a number that grows."""
+    stem, _, number = file.removesuffix(SERIALISED).rpartition("_")
+    named = decode_table(stem)
+    return named is not None and table.startswith(named[0].removeprefix(OLD_NAME_PREFIX)), whole_number(number) or 0
 
 
 def _from_file(

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from myisam_exporter.files import file_names
-from myisam_exporter.files.file_names import FileNames, NamedFile, decode_identifier, decode_table
+from myisam_exporter.files.file_names import FileNames, NamedFile, decode_identifier, decode_table, listed_as
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,25 @@ def test_shows_other_names_as_the_server_does(encoded: str) -> None:
     assert decode_identifier(encoded) == "#mysql50#" + encoded
 
 
+@pytest.mark.parametrize(
+    ("encoded", "listed"),
+    [("@0041", "A"), ("@00e4", "ä"), ("@0K@00e4", "Ää"), ("con", "con"), ("Lpt1", "Lpt1"), ("a@005fb", "a_b"), ("a@002db@0030", "a-b0"), ("x@@@", "x"), ("@A@@@@y", "\uff21")],
+)
+def test_a_name_that_a_server_writes_otherwise_stays_that_of_its_file(encoded: str, listed: str) -> None:
+    assert decode_identifier(encoded) == "#mysql50#" + encoded
+    assert listed_as("#mysql50#" + encoded) == listed
+
+
+@pytest.mark.parametrize("name", ["#mysql50#old-name", "#mysql50#C@002D", "A", "con", "a-b"])
+def test_other_names_are_listed_as_they_are(name: str) -> None:
+    assert listed_as(name) == name
+
+
+@given(st.lists(st.sampled_from(["@0041", "A", "@00e4", "@0k", "@002d", "@002D", "-", "con", "@@@", "_", "@0K", "@00C4", "0"]), max_size=4).map("".join), st.text("@0Kk4e1A-", max_size=8))
+def test_no_two_files_have_one_name(first: str, second: str) -> None:
+    assert (decode_identifier(first) == decode_identifier(second)) == (first == second)
+
+
 def test_bytes_that_are_no_text_become_escapes() -> None:
     assert decode_identifier("a\udcff") == "#mysql50#a\\xff"
 
@@ -48,6 +67,7 @@ def test_bytes_that_are_no_text_become_escapes() -> None:
         ("prn@@@", ("prn", None)),
         ("t#P#aux@@@", ("t", "aux")),
         ("we@0023ird", ("we#ird", None)),
+        ("@0041#P#p@0041", ("#mysql50#@0041", "#mysql50#p@0041")),
     ],
 )
 def test_tells_tables_partitions_and_temporaries(stem: str, table: tuple[str, str | None] | None) -> None:
