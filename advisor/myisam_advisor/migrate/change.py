@@ -71,8 +71,9 @@ def on_copy(subject: Subject, then: Sql) -> Sql:
 
     A partitioned one has no such copy, and that of a MERGE table would have its members: an INSERT into it wrote into one.
     InnoDB has no FULLTEXT index in a temporary table (error 1796): the copy of a table with one has the engine, and no index.
+    A table of generated columns alone has none either: there is nothing to fill it with.
     """
-    if subject.structure.partitioned or subject.structure.engine == "MRG_MyISAM":
+    if subject.structure.partitioned or subject.structure.engine == "MRG_MyISAM" or not subject.base_columns:
         return statement("")
     if subject.has_words and subject.to == INNODB:
         return statement(

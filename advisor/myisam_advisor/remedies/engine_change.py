@@ -29,10 +29,11 @@ def engine_change(table: Sql, to: str) -> Sql:
 def sum_of_values(columns: Iterable[SummedColumn]) -> Sql:
     """A number that engines compute alike from the rows, in whichever order; CHECKSUM TABLE depends on the engine and the row format.
 
-    Of each value the CRC32 alone is put together, as whole rows may be longer than max_allowed_packet.
+    Of each value the CRC32 alone is put together, as whole rows may be longer than max_allowed_packet. Without columns, which is how a table of
+    generated ones is summed up, it is a constant.
     """
-    values = sql_list(_value(column) for column in columns)
-    return statement("SUM(CRC32(CONCAT_WS(',', {})))", values)
+    values = [_value(column) for column in columns]
+    return statement("SUM(CRC32(CONCAT_WS(',', {})))", sql_list(values)) if values else statement("0")
 
 
 def _value(column: SummedColumn) -> Sql:

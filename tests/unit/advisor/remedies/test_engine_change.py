@@ -13,3 +13,7 @@ def test_options_of_myisam_alone_are_left_behind() -> None:
 def test_each_value_is_summed_null_and_bits_too() -> None:
     columns = [SummedColumn("a", False, False), SummedColumn("b", True, True)]
     assert sum_of_values(columns) == "SUM(CRC32(CONCAT_WS(',', CRC32(`a`), COALESCE(CRC32(HEX(`b`)), 'NULL'))))"
+
+
+def test_of_no_columns_there_is_a_sum_too() -> None:
+    assert sum_of_values(()) == "0"
