@@ -13,9 +13,9 @@ from myisam_advisor.migrate.online import beside_writers
 from myisam_advisor.migrate.places import NOT_GIVEN_BACK
 from myisam_advisor.migrate.prediction import Migration, Prediction
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
-from myisam_advisor.migrate.way_back import back
+from myisam_advisor.migrate.way_back import back, without_comment
 from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
-from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain
+from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain, offered
 from myisam_advisor.texts.templates import duration, object_name, sentence, size
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column
@@ -176,9 +176,9 @@ def _table(one: Prediction, migration: Migration) -> Iterator[str]:
     clustered = migration.here.clustered
     for change in one.changes:
         if change.id in TO_LOOK_AT:
-            yield in_comments(f"{change.what} Look first:\n{change.statement}")
+            yield offered(f"{change.what} Look first:\n{change.statement}")
     for error in one.target_script_errors:
-        yield in_comments(f"{migration.on_target(error)} {error.mend}")
+        yield offered(f"{migration.on_target(error)} {error.mend}")
     if held or clustered or not all(map(is_plain, lines)):
         for change in held:
             yield in_comments(f"Not run as it stands: {change.what} {HELD[change.id]}")
@@ -186,7 +186,7 @@ def _table(one: Prediction, migration: Migration) -> Iterator[str]:
             yield in_comments("Not run as it stands: each node would run it on its own rows.")
         if not all(map(is_plain, lines)):
             yield in_comments(NOT_RUN)
-        yield in_comments("\n".join(lines))
+        yield offered("\n".join(lines))
     else:
         yield "\n".join(lines)
     yield from _beside(one, migration)
@@ -195,12 +195,14 @@ def _table(one: Prediction, migration: Migration) -> Iterator[str]:
 def _beside(one: Prediction, migration: Migration) -> Iterator[str]:
     """What stands below the ALTER: another way where it must not run, the way back, and what copies beside writers."""
     if migration.here.clustered:
-        yield in_comments("\n".join(beside_the_cluster(one.name, one.to)))
+        yield offered("\n".join(beside_the_cluster(one.name, one.to)))
         return
-    yield in_comments(f"Back: {' '.join(back(one))}")
+    yield offered(f"Back: {' '.join(back(one))}")
     for change in one.changes:
         if change.id in NOT_GIVEN_BACK:
             yield in_comments(f"Not given back by it: {change.what}")
+    for index in without_comment(one):
+        yield in_comments(f"Not given back by it: the comment of index {index.name}.")
     if any(change.id == "unpacked" for change in one.changes):
         yield in_comments("It was packed: that gives it unpacked; then FLUSH TABLES, myisampack and myisamchk -rq.")
     if one.to == INNODB and one.contents and one.contents.total_bytes >= LARGE_BYTES:
@@ -211,10 +213,10 @@ def _not_run(failing: Iterable[Prediction]) -> Iterator[str]:
     for one in failing:
         errors = "\n".join(f"{error.label}: {error.why}. {error.mend}" for error in one.script_errors)
         yield ""
-        yield in_comments(f"{object_name(*one.name)} would fail, and is left out:\n{errors}")
+        yield offered(f"{object_name(*one.name)} would fail, and is left out:\n{errors}")
 
 
 def _left_out(migration: Migration) -> Iterator[str]:
     for name, why in migration.left_out:
         yield ""
-        yield in_comments(f"Nothing is done to {sentence(f'{name}: {why}')}")
+        yield offered(f"Nothing is done to {sentence(f'{name}: {why}')}")

@@ -2,12 +2,12 @@
 
 What it takes was found by comparing SHOW CREATE TABLE before and after, on MySQL 5.5, 5.6, 8.0 and 9.7, MariaDB 10.5, 10.11, 11.4 and 11.8: the script's
 KEY_BLOCK_SIZE=0 takes that of an index on MySQL 8.0 and later, Aria gives each index that has one its own of 8 kB, ROW_FORMAT is reset. Not given back are
-directories (places.py), and PAGE_CHECKSUM, which MyISAM knows nothing of.
+directories (places.py), PAGE_CHECKSUM, which MyISAM knows nothing of, and the comment of a remade index that has no literal for every sql_mode.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from myisam_advisor.migrate.prediction import Prediction
 from myisam_advisor.migrate.server_kind import ARIA
@@ -38,6 +38,11 @@ def back(one: Prediction) -> tuple[Sql, ...]:
     # Aria's PAGE_CHECKSUM=1 stays in the definition, and MySQL reads no dump of that; in the same ALTER it is not taken away (MariaDB 10.5 to 11.8).
     further = (statement("ALTER TABLE {} PAGE_CHECKSUM=DEFAULT;", table),) if one.to == ARIA else ()
     return (statement("ALTER TABLE {} ENGINE=MyISAM, {};", table, options), *further)
+
+
+def without_comment(one: Prediction) -> Iterator[Index]:
+    """The indexes that the way back makes again without the comment that they had."""
+    return (index for index in one.remade if index.comment and not _comment(index.comment))
 
 
 def _as_before(index: Index, columns: Sequence[Column]) -> Sql:

@@ -40,6 +40,12 @@ def in_comments(text: str, mark: str = SQL_MARK) -> str:
     return "\n".join(mark + _UNSEEN.sub(escaped, line) if line else mark.rstrip() for line in text.split("\n"))
 
 
+def offered(text: str, mark: str = SQL_MARK) -> str:
+    """As `in_comments`, of what a person may run by taking the marks away: where that would name another thing, this is said below it."""
+    shown = in_comments(text, mark)
+    return f"{shown}\n{mark}{ESCAPED}" if _UNSEEN.search(text.replace("\n", "")) else shown
+
+
 def for_copying(commands: Iterable[Command]) -> list[str]:
     """The commands as a person may copy them into a client: those that not every client reads alike in comments.
 
@@ -95,7 +101,7 @@ def _shown(group: Sequence[Command]) -> list[tuple[Command, str]]:
     if all(map(is_plain, lines)):
         return list(zip(group, lines, strict=True))
     marks = (SHELL_MARK if isinstance(one, ShellLine) else SQL_MARK for one in group)
-    return [(one, in_comments(line, mark)) for one, line, mark in zip(group, lines, marks, strict=True)]
+    return [(one, offered(line, mark)) for one, line, mark in zip(group, lines, marks, strict=True)]
 
 
 class Script:
@@ -122,10 +128,7 @@ class Script:
 
     def offer(self, group: Sequence[Command]) -> None:
         """Statements that a person may run by taking the marks away."""
-        for command in map(text_of, group):
-            self.remark(command)
-            if _UNSEEN.search(command.replace("\n", "")):
-                self.remark(ESCAPED)
+        self._lines += map(offered, map(text_of, group))
 
     def text(self) -> str:
         """The script."""

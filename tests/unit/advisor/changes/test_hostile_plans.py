@@ -13,14 +13,15 @@ from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line, option_line
-from myisam_advisor.remedies.script import for_copying, in_comments, is_plain
+from myisam_advisor.remedies.script import ESCAPED, SQL_MARK, for_copying, in_comments, is_plain
 from myisam_advisor.remedies.shell_lines import shell_line
 from myisam_advisor.remedies.statements.base import text_of
 from myisam_advisor.remedies.statements.closing import LockTables, UnlockTables
+from myisam_advisor.remedies.statements.tables import CheckTable
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_advisor.reports.page.look import look_at
 from myisam_advisor.reports.page.view import view_of
-from myisam_exporter.server.sql import Sql, quote_identifier, statement
+from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, statement
 from tests.support.hostile import HARMLESS, NAMES, OPTION, findings_and_plan, hostile_plans, lines_of
 
 LINE_ENDS = ("\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029")
@@ -180,3 +181,12 @@ def test_a_planner_cannot_give_plain_text_as_a_command() -> None:
         made(commands=(statement("FLUSH TABLES;"),))
     (command,) = Plan(commands=(set_global("key_buffer_size", 1, name),)).commands
     assert isinstance(text_of(command), Sql)
+
+
+@pytest.mark.parametrize("name", ["a\tb", "a\rb", "a\u202eb", "a\nb", "a;b"])
+def test_what_names_another_thing_without_its_marks_is_told_for_copying(name: str) -> None:
+    table = ("shop", name)
+    lines = "\n".join(for_copying([CheckTable(table)])).split("\n")
+    named = "\n".join(line.removeprefix(SQL_MARK) for line in lines if line != SQL_MARK + ESCAPED)
+    assert all(line.startswith(SQL_MARK) for line in lines)
+    assert (SQL_MARK + ESCAPED in lines) == (quote_table(*table) not in named)
