@@ -10,7 +10,7 @@ from itertools import repeat
 from operator import itemgetter
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey, grown
-from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.collectors.variables import PERFORMANCE_SCHEMA_OFF, VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, by_column, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -43,13 +43,6 @@ TABLE_CHANGES = "SELECT OBJECT_SCHEMA, OBJECT_NAME, COUNT_WRITE FROM performance
 TABLE_LOCKS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, SUM_TIMER_WAIT FROM performance_schema.table_lock_waits_summary_by_table WHERE SUM_TIMER_WAIT > 0 AND OBJECT_TYPE = 'TABLE'"
 SWITCH_ON = "UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIMED='YES' WHERE NAME='wait/synch/mutex/mysys/KEY_CACHE::cache_lock';"
 
-# Measured beside OFF: 98 MB on MariaDB 10.11, 242 MB on MySQL 9.7, 423 MB on 5.6; of SELECT 1 a second MariaDB did as
-# many, 5.6 four fifths, and 9.7 half as many.
-PERFORMANCE_SCHEMA_OFF = Unknown(
-    "performance_schema is off",
-    "performance_schema=ON in my.cnf, then restart the server (its price: 100 to 400 MB of memory, and time for each statement)",
-    off=True,
-)
 KEY_CACHE_LOCK_OFF = Unknown("the key-cache lock's instrument is off", SWITCH_ON, off=True)
 
 FIRST, SECOND = itemgetter(0), itemgetter(1)

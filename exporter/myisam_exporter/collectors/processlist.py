@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +11,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
-from myisam_exporter.server.granting import logged_in_anonymously, way_to
+from myisam_exporter.server.granting import global_rights, is_of_role, logged_in_anonymously, way_to
 from myisam_exporter.server.sql import Sql, plain_words, statement
 
 
@@ -55,7 +54,6 @@ TEMPORARY_BEFORE, LONG_SECONDS = (5, 7), 10
 # Who may read performance_schema and has no PROCESS sees in the other table its own connections alone.
 MOST_SHARE = 0.9
 # Names are quoted: no name of a database looks like this.
-GLOBAL_GRANT = re.compile(r"GRANT ([A-Z_, ]+) ON \*\.\* TO ")
 # SUPER by itself does not show the connections of others (PROCESS_ACL in sql_show.cc).
 SHOW_OTHERS = frozenset({"ALL PRIVILEGES", "PROCESS"})
 
@@ -158,17 +156,6 @@ def _missing_privilege(context: Context) -> Unknown | None:
         f"no PROCESS privilege: other users' connections are hidden{logged_in_anonymously(account)}",
         way_to("PROCESS ON *.*", account),
     )
-
-
-def global_rights(grant: str) -> frozenset[str]:
-    """What a line of SHOW GRANTS gives on the whole server."""
-    found = GLOBAL_GRANT.match(grant)
-    return frozenset(found[1].split(", ")) if found else frozenset()
-
-
-def is_of_role(grant: str) -> bool:
-    """Whether a role was granted: `GRANT role TO user`, without ON; what it holds is not shown."""
-    return grant.startswith("GRANT ") and " ON " not in grant and " TO " in grant
 
 
 def _grouped(rows: Iterable[tuple[str | None, ...]]) -> dict[tuple[str, str, str], tuple[int, int | None]]:

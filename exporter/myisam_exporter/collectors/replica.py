@@ -16,9 +16,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
-from myisam_exporter.collectors.performance_schema import PERFORMANCE_SCHEMA_OFF
 from myisam_exporter.collectors.status import STATUS
-from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.collectors.variables import PERFORMANCE_SCHEMA_OFF, VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown

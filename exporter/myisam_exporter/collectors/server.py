@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.collectors.performance_schema import PERFORMANCE_SCHEMA_OFF
 from myisam_exporter.collectors.status import STATUS, UPTIME
-from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.collectors.variables import PERFORMANCE_SCHEMA_OFF, VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown

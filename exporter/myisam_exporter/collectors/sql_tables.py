@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI, MyiCollector
-from myisam_exporter.collectors.processlist import global_rights, is_of_role
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -19,7 +18,7 @@ from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS
 from myisam_exporter.outside.numbers import SQLITE_INTEGER_END, whole_number
-from myisam_exporter.server.granting import is_anonymous, way_to
+from myisam_exporter.server.granting import global_rights, is_anonymous, is_of_role, way_to
 from myisam_exporter.server.session import Session
 
 MAXIMUM_TABLES = 100

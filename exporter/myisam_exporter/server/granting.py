@@ -5,10 +5,12 @@ Sources: MariaDB manual, "CREATE USER" (anonymous accounts); MySQL manual, "Conn
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from myisam_exporter.server.sql import quote_account
 
+GLOBAL_GRANT = re.compile(r"GRANT ([A-Z_, ]+) ON \*\.\* TO ")
 # As quote_account writes a user without a name.
 NOBODY: Final = quote_account("", "").partition("@")[0] + "@"
 OWN_ACCOUNT: Final = "`myisam-advisor grants` prints what makes one"
@@ -37,3 +39,14 @@ def way_to(right: str, account: str, whence: str = OWN_ACCOUNT) -> str:
     if is_anonymous(account):
         return f"log in as an account with a name that has {right} ({whence}); grant nothing to the anonymous account"
     return f"GRANT {right} TO {account};"
+
+
+def global_rights(grant: str) -> frozenset[str]:
+    """What a line of SHOW GRANTS gives on the whole server."""
+    found = GLOBAL_GRANT.match(grant)
+    return frozenset(found[1].split(", ")) if found else frozenset()
+
+
+def is_of_role(grant: str) -> bool:
+    """Whether a role was granted: `GRANT role TO user`, without ON; what it holds is not shown."""
+    return grant.startswith("GRANT ") and " ON " not in grant and " TO " in grant
