@@ -1,5 +1,6 @@
 """Every case of every rule: published symptoms with the experts' diagnosis, silences, and look-alikes that another rule must win."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -21,7 +22,7 @@ from tests.support.thoroughness import THOROUGH
 
 FOLDER = Path(__file__).parent
 CASE_FIELDS = {"name", "source", "note", "basis", "look_alike", "facts", "proofs", "expect"}
-EXPECTATIONS = {"fires", "silent", "only", "unknown", "decided", "not_applicable", "dropped", "says", "commands", "severity", "confidence", "remedy", "not_remedy", "not_together", "suspicious", "within_memory", "proved", "dropped_because", "to_do", "not_says", "undoes", "undoes_not"}
+EXPECTATIONS = {"fires", "silent", "only", "unknown", "decided", "not_applicable", "dropped", "says", "commands", "severity", "confidence", "remedy", "not_remedy", "not_together", "suspicious", "within_memory", "proved", "dropped_because", "to_do", "not_says", "undoes", "undoes_not", "costs", "costs_not", "expects"}
 BASES = ("expert", "author", "maintainer", "operator", "derived")
 # Every worker reads all cases: libyaml does it in a tenth of the time, where PyYAML was built with it.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -58,10 +59,11 @@ def check_texts(expect: dict[str, Any], own: list[Finding]) -> None:
     said = [f"{finding.message} {finding.recommendation}" for finding in own]
     told = [f"{text} {finding.cost} {finding.verify}" for text, finding in zip(said, own, strict=True)]
     undone = [finding.undo for finding in own]
-    for name, texts in (("says", told), ("undoes", undone)):
+    costs, expected = [finding.cost for finding in own], [finding.expect for finding in own]
+    for name, texts in (("says", told), ("undoes", undone), ("costs", costs), ("expects", expected)):
         for wanted in expect.get(name, ()):
             assert any(wanted in text for text in texts), texts
-    for name, texts in (("not_says", said), ("undoes_not", undone)):
+    for name, texts in (("not_says", said), ("undoes_not", undone), ("costs_not", costs)):
         for unwanted in expect.get(name, ()):
             assert not any(unwanted in text for text in texts), texts
 
@@ -155,6 +157,26 @@ def is_silent(rule: str, case: dict[str, Any]) -> bool:
 
 def test_every_finding_shows_what_it_was_found_by() -> None:
     assert [(case["name"], finding.rule) for _, case in CASES for finding in judged(case).findings if not finding.evidence] == []
+
+
+def test_each_line_of_a_way_back_that_is_sql_is_one_whole_statement_and_words_come_last() -> None:
+    ways_back = {(finding.rule, finding.undo) for _, case in CASES for finding in judged(case).findings}
+    broken = []
+    for rule, undo in sorted(ways_back):
+        lines = undo.split("\n")
+        # Upper-case words begin a statement; a sentence has one capital.
+        begin_as_sql = [re.match(r"(?:SELECT|SHOW|USE|[A-Z]{4,}|SET|LET)\b", line) is not None for line in lines]
+        whole = [line.endswith(";") and is_one_statement(line) for line in lines]
+        if begin_as_sql != whole or begin_as_sql != sorted(begin_as_sql, reverse=True) or len(lines) - sum(whole) > 1:
+            broken.append((rule, undo))
+    assert broken == []
+    assert {rule for rule, undo in ways_back if ";\n" in undo} >= {"full-scan-no-index", "query-cache-contention", "table-lock-contention"}
+
+
+def is_one_statement(line: str) -> bool:
+    """Nothing behind the one semicolon that is in no name and no text, and no dots where a name belongs."""
+    bare = re.sub(r"'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`", "x", line)
+    return bare.count(";") == 1 and "..." not in bare
 
 
 def test_writes_that_are_unknown_are_no_evidence_of_none() -> None:

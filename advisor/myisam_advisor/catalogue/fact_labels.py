@@ -34,6 +34,7 @@ LABELS = {
     "key_cache.usable_bytes": "usable size of the key cache",
     "key_cache.writes_per_second": "index blocks written",
     "mysqld.anonymous_bytes": "memory of mysqld itself",
+    "mysqld.disk_read_bytes_per_second": "read from disks by the server",
     "mysqld.mapped_data_bytes": "table data that is mapped",
     "mysqld.mapped_data_files": "data files that are mapped",
     "mysqld.minor_faults_per_second": "page faults without a read",

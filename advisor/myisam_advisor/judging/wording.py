@@ -22,6 +22,7 @@ from myisam_advisor.remedies.remedy import Admitted, Remedy
 from myisam_advisor.remedies.statements.base import text_of
 from myisam_advisor.remedies.statements.parsing import parsed
 from myisam_advisor.remedies.trial_offer import trial_line
+from myisam_advisor.remedies.undo_lines import one_statement_a_line
 from myisam_advisor.texts.templates import TextError, fill, printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -169,7 +170,9 @@ class Wording:
                 recommendation=" ".join(filter(None, (fill(rule.recommendation, shown), *admitted.instead))),
                 expect=fill(rule.expect, shown),
                 cost=" ".join(filter(None, (fill(rule.cost, shown), *admitted.cost))),
-                undo=admitted.undo_instead or " ".join(filter(None, (fill(rule.undo, shown), *admitted.undo))),
+                undo=one_statement_a_line(
+                    admitted.undo_instead or " ".join(filter(None, (fill(rule.undo, shown), *admitted.undo)))
+                ),
                 verify=fill(rule.verify, shown),
                 sources=rule.sources,
                 remedy=admitted.remedy,

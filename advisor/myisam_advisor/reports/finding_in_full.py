@@ -96,7 +96,7 @@ def _consequences(rule: ToldRule, verbose: bool) -> Table:
     body = label_grid()
     body.add_row(label("expect"), Text(printable(rule.expectation)))
     body.add_row(label("cost"), Text(printable(first.cost)))
-    body.add_row(label("undo"), Text(printable(first.undo)))
+    body.add_row(label("undo"), Text(printable(first.undo, keep_newlines=True)))
     body.add_row(label("verify"), Text(printable(first.verify)))
     if verbose:
         body.add_row(label("sources"), Text("\n".join(map(printable, first.sources)), style="dim"))

@@ -126,7 +126,7 @@ def _rollback(script: Script, plan: ChangePlan) -> None:
             script.remark(_about([finding]))
             script.offer(lines)
         else:
-            _wrapped(script, f"{_about([finding])}: {finding.undo}")
+            _wrapped(script, f"{_about([finding])}: {' '.join(finding.undo.split())}")
     settings = [setting for setting in plan.settings if setting.variable]
     if settings:
         script.remark("my.cnf: remove the lines above, or set what was there:")

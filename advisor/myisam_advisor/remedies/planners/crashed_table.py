@@ -78,7 +78,7 @@ def _files(context: PlanContext) -> str:
 
 
 def _backup(schema: str, table: str, backup_bytes: float | None, context: PlanContext) -> Command:
-    """The line for a shell on the server's machine, which shows the room first; a remark where no line can be written, or one that could fill a disk."""
+    """The line for a shell on the server's machine, which shows the room, then where the copy will be; a remark where no line can be written, or one that could fill a disk."""
     directory = context.facts.single("server").get("data_directory")
     free = context.number("host", "data_directory_free_bytes")
     label, files = printable(object_name(schema, table)), _files(context)
@@ -96,12 +96,27 @@ def _backup(schema: str, table: str, backup_bytes: float | None, context: PlanCo
     place = f"{BACKUPS}/{schema}.{table}.XXXXXX"
     if files.endswith(".sdi"):
         return shell_line(
-            'df -h /var/tmp && cp -p {}.MY[ID] {}_*.sdi "$(mktemp -d {})"', stem, stem, place, meant=by_hand
+            'df -h /var/tmp && copied="$(mktemp -d {})" && echo "$copied" && cp -p {}.MY[ID] {}_*.sdi "$copied"',
+            place,
+            stem,
+            stem,
+            meant=by_hand,
         )
     # Partitions have files of their own: table#P#name.MYD.
     if _is_partitioned(schema, table, context):
-        return shell_line('df -h /var/tmp && cp -p {}.* {}#* "$(mktemp -d {})"', stem, stem, place, meant=by_hand)
-    return shell_line('df -h /var/tmp && cp -p {}.* "$(mktemp -d {})"', stem, place, meant=by_hand)
+        return shell_line(
+            'df -h /var/tmp && copied="$(mktemp -d {})" && echo "$copied" && cp -p {}.* {}#* "$copied"',
+            place,
+            stem,
+            stem,
+            meant=by_hand,
+        )
+    return shell_line(
+        'df -h /var/tmp && copied="$(mktemp -d {})" && echo "$copied" && cp -p {}.* "$copied"',
+        place,
+        stem,
+        meant=by_hand,
+    )
 
 
 def _is_partitioned(schema: str, table: str, context: PlanContext) -> bool:

@@ -254,7 +254,7 @@ def _which_tables() -> Plan:
             "advice": "Give the busiest tables key caches of their own (SET GLOBAL name.key_buffer_size, CACHE INDEX t IN name). It is not known here which tables these are: "
             "run myisam-advisor check beside the server, where it can read the .MYI files.",
             "price": "A table starts cold in its new cache.",
-            "way_back": "CACHE INDEX t IN default;",
+            "way_back": "Send each table back to its former key cache (CACHE INDEX ... IN default).",
         }
     )
 

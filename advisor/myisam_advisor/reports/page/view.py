@@ -263,7 +263,7 @@ def _texts(rule: ToldRule, clean: Callable[[object], str]) -> Iterable[tuple[str
         ("Undo", finding.undo), ("Verify", finding.verify),
     ):  # fmt: skip
         if text:
-            yield title, clean(text)
+            yield title, "\n".join(map(clean, text.split("\n")))
 
 
 def _key_cache(row: Mapping[str, Value]) -> KeyCacheView:

@@ -31,7 +31,7 @@
 -- ==== Offline: each locks its table. Take the '-- ' away to run it =========================================
 -- table-crashed archive.broken
 -- FLUSH TABLES `archive`.`broken`;
--- in a shell: df -h /var/tmp && cp -p /srv/recorded/data/archive/broken.* "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
+-- in a shell: df -h /var/tmp && copied="$(mktemp -d /var/tmp/archive.broken.XXXXXX)" && echo "$copied" && cp -p /srv/recorded/data/archive/broken.* "$copied"
 -- Lock: writers wait until it is done, and readers behind an UPDATE or DELETE that waits. Lasts about 0.1 s
 --   (3.5 KiB at 363 MiB/s, measured on MariaDB 10.11.19 with everything in the page cache; a slow disk takes
 --   longer). Disk: no disk space needed.
@@ -43,8 +43,9 @@
 -- REPAIR TABLE `archive`.`broken`;
 
 -- ==== Rollback: the way back, last change first. Run it only to go back ====================================
--- table-crashed archive.broken: Stop the server and put the copied files back. Many systems delete files in
---   /var/tmp after 30 days (systemd-tmpfiles): move the copy if you may want it longer.
+-- table-crashed archive.broken: Stop the server, and copy the files back into the database's directory, from
+--   the one that the line in the shell has printed (it is $copied there). Many systems delete files in /var/tmp
+--   after 30 days (systemd-tmpfiles): move the copy if you may want it longer.
 -- my.cnf: remove the lines above, or set what was there:
 --   myisam_recover_options: was OFF
 

@@ -47,7 +47,7 @@ SET GLOBAL table_open_cache = 400;
 -- ==== Offline: each locks its table. Take the '-- ' away to run it =========================================
 -- table-crashed archive.broken
 -- FLUSH TABLES `archive`.`broken`;
--- in a shell: df -h /var/tmp && cp -p /srv/recorded/data/archive/broken.MY[ID] /srv/recorded/data/archive/broken_*.sdi "$(mktemp -d /var/tmp/archive.broken.XXXXXX)"
+-- in a shell: df -h /var/tmp && copied="$(mktemp -d /var/tmp/archive.broken.XXXXXX)" && echo "$copied" && cp -p /srv/recorded/data/archive/broken.MY[ID] /srv/recorded/data/archive/broken_*.sdi "$copied"
 -- Lock: writers wait until it is done, and readers behind an UPDATE or DELETE that waits. Lasts about 0.1 s
 --   (7.0 KiB at 290 MiB/s, measured on MySQL 9.7.4 with everything in the page cache; a slow disk takes
 --   longer). Disk: no disk space needed.
@@ -61,8 +61,9 @@ SET GLOBAL table_open_cache = 400;
 -- ==== Rollback: the way back, last change first. Run it only to go back ====================================
 -- table-cache-too-small
 -- SET GLOBAL table_open_cache = 64;
--- table-crashed archive.broken: Stop the server and put the copied files back. Many systems delete files in
---   /var/tmp after 30 days (systemd-tmpfiles): move the copy if you may want it longer.
+-- table-crashed archive.broken: Stop the server, and copy the files back into the database's directory, from
+--   the one that the line in the shell has printed (it is $copied there). Many systems delete files in /var/tmp
+--   after 30 days (systemd-tmpfiles): move the copy if you may want it longer.
 -- my.cnf: remove the lines above, or set what was there:
 --   table_open_cache: was 64
 --   myisam_recover_options: was OFF

@@ -160,5 +160,5 @@ def test_what_is_to_be_copied_is_in_one_line(monkeypatch: pytest.MonkeyPatch) ->
     run = next(place for place, line in enumerate(lines) if line.startswith(" run"))
     shown = [(line[:12].strip(), line[12:].partition(" ")[0]) for line in lines[run : run + 6]]
     assert shown == [("run", "FLUSH"), ("", ""), ("in a shell", "df"), ("", ""), ("then run", "CHECK"), ("", "REPAIR")]
-    assert 'posts.* "$(mktemp -d /var/tmp/forum.posts.XXXXXX)"' in lines[run + 2]
+    assert '"$(mktemp -d /var/tmp/forum.posts.XXXXXX)" && echo "$copied" && cp -p /var/lib/mysql/forum/posts.* "$copied"' in lines[run + 2]
     assert max(len(line) for line in lines if "mktemp" not in line) <= 60

@@ -100,6 +100,8 @@ def test_storage_is_trusted_only_where_its_reads_are_counted(tmp_path: Path, mon
     for kind, counted in ((residency.EXT, True), (residency.XFS, True), (residency.NFS, False), (residency.FUSE, False), (residency.ZFS, False)):
         monkeypatch.setattr(residency, "file_system_type", lambda _libc, _descriptor, kind=kind: kind)
         assert (storage_blind_spot(tmp_path) == "") == counted
+        # Rules take what is read there for unknown, by these words.
+        assert counted or storage_blind_spot(tmp_path).endswith("reads are not counted")
     assert "is not known" in storage_blind_spot(tmp_path / "gone")
 
 

@@ -1,5 +1,9 @@
 """A crashed table: its files are copied before anything is repaired."""
 
+import re
+import shlex
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,13 +19,26 @@ def row_of(look: RecordedLook, table: str) -> dict[str, Any]:
 
 
 def test_the_recorded_table_is_copied_checked_and_repaired(on_mariadb: RecordedLook, on_mysql: RecordedLook) -> None:
-    for look, files in ((on_mariadb, f"df -h /var/tmp && cp -p {PLACE}/data/archive/broken.* "), (on_mysql, f"df -h /var/tmp && cp -p {PLACE}/data/archive/broken.MY[ID] {PLACE}/data/archive/broken_*.sdi ")):
+    for look, files in ((on_mariadb, f"{PLACE}/data/archive/broken.*"), (on_mysql, f"{PLACE}/data/archive/broken.MY[ID] {PLACE}/data/archive/broken_*.sdi")):
         plan = planned("crashed_table", row_of(look, "broken"), look.facts)
         closed, copied, check, repair = texts(plan.commands)
         assert closed == "FLUSH TABLES `archive`.`broken`;"
-        assert copied.startswith(files)
-        assert copied.endswith('"$(mktemp -d /var/tmp/archive.broken.XXXXXX)"')
+        assert copied == f'df -h /var/tmp && copied="$(mktemp -d /var/tmp/archive.broken.XXXXXX)" && echo "$copied" && cp -p {files} "$copied"'
         assert (check, repair) == ("CHECK TABLE `archive`.`broken`;", "REPAIR TABLE `archive`.`broken`;")
+
+
+def test_the_line_prints_where_the_copy_is_and_keeps_it_for_the_shell(tmp_path: Path) -> None:
+    database = tmp_path / "a 'data' directory" / "shop"
+    database.mkdir(parents=True)
+    for name in ("orders.MYD", "orders.MYI", "orders.frm"):
+        (database / name).write_text(name)
+    known = facts(server=MARIADB | {"data_directory": str(database.parent)})
+    _, line, *_ = texts(planned("crashed_table", ROW, known).commands)
+    shell = subprocess.run(["sh", "-c", f'{line}\nls "$copied"\ncp -p "$copied"/* {shlex.quote(str(tmp_path))}\nrm -r -- "$copied"'], capture_output=True, text=True, check=True)
+    copy, *copied = shell.stdout.splitlines()[-4:]
+    assert re.fullmatch(r"/var/tmp/shop\.orders\.\w{6}", copy)
+    assert copied == ["orders.MYD", "orders.MYI", "orders.frm"]
+    assert (tmp_path / "orders.MYD").read_text() == "orders.MYD"
 
 
 def test_partitions_are_copied_too(on_mariadb: RecordedLook) -> None:

@@ -22,7 +22,7 @@ def copy() -> ShellLine:
 
 
 def test_the_copy_of_a_crashed_table_is_told_in_words(copy: ShellLine) -> None:
-    assert copy.startswith("df -h /var/tmp && cp -p /srv/data/shop/orders.* ")
+    assert "&& cp -p /srv/data/shop/orders.* " in copy
     assert without_paths(copy, DIRECTORY) == IN_WORDS
     assert document_without_paths({"commands": (copy,)}, DIRECTORY) == {"commands": [IN_WORDS]}
     assert subprocess.run(["sh", "-n"], input=IN_WORDS, text=True, check=False).returncode == 0
