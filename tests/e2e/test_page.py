@@ -122,6 +122,8 @@ def is_accessible_and_fits(browser: Chrome) -> None:
     assert violations(browser) == []
     overflow = browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert overflow == 0, "the page is wider than its window"
+    cut = browser.execute_script("return [...document.querySelectorAll('.evidence')].filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)")
+    assert cut == [], "a threshold is out of sight"
 
 
 def test_it_is_accessible_in_every_dress(shown: Shown) -> None:

@@ -148,7 +148,9 @@ def _chosen(known: Told, judgement: Judgement, shown: Shown) -> Iterable[Rendera
     for name in shown.chosen:
         rules = [rule for rule in known.rules if name in (str(rule.number), rule.first.rule)]
         if not rules and name.isdecimal():
-            raise UserError(f"there is no finding {name}: {_numbers(len(known.rules))}.")
+            raise UserError(
+                f"there is no finding {name}: {_numbers(len(known.rules))}. Each look numbers its findings anew; a rule's name stays the same."
+            )
         for rule in rules:
             yield from in_full(rule, shown.verbose)
         if not rules:

@@ -57,7 +57,7 @@ def test_a_finding_is_named_by_its_number_or_its_rule() -> None:
     assert (by_number.returncode, by_number.stdout) == (by_rule.returncode, by_rule.stdout)
     assert "REPAIR TABLE" in by_number.stdout
     assert (none.returncode, none.stdout) == (2, "")
-    assert "there is no finding 2: this look has one." in none.stderr
+    assert "there is no finding 2: this look has one. Each look numbers its findings anew; a rule's name stays the same." in none.stderr
     assert "swap-pressure: it needs" in quiet.stdout
     assert quiet.returncode == by_number.returncode == 1
 
