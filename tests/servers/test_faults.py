@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.factbase.derived import complete
+from myisam_advisor.factbase.numeric_names import is_numeric
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors.base import Context
 from myisam_exporter.errors import ServerLostError, UserError
@@ -186,6 +187,14 @@ def test_a_damaged_index_file_is_a_finding_not_a_fault(flavour: PrivateServer, c
             assert "damaged.good" not in done.stdout
         finally:
             path.write_bytes(whole)
+
+
+def test_no_server_says_a_text_of_what_is_taken_for_a_number(server: PrivateServer) -> None:
+    facts = look(server)
+    for table in ("variable", "status"):
+        numbers = {name: value for name, value in facts.tables[table].by_name("value").items() if is_numeric(table, name)}
+        assert len(numbers) > 20
+        assert {name: value for name, value in numbers.items() if not isinstance(value, int | float)} == {}
 
 
 def test_headers_that_were_forged_switch_no_rule_off(flavour: PrivateServer) -> None:

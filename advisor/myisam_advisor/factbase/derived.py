@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from string import ascii_letters
 
+from myisam_advisor.factbase.numeric_names import NUMERIC, numeric_rows
 from myisam_advisor.factbase.partial import may_be_part
 from myisam_advisor.factbase.storable import storable, storable_rows
 from myisam_advisor.factbase.storable import total as sum_of
@@ -39,6 +40,7 @@ def complete(facts: FactSet) -> FactSet:
     Only what is missing is filled; what a collector or a facts file said stays.
     """
     tables = {name: storable_rows(rows) for name, rows in facts.tables.items()}
+    tables |= {name: numeric_rows(name, tables[name]) for name in NUMERIC}
     unknown = dict(facts.unknown)
     facts = replace(facts, tables=tables, unknown=unknown)
     tables = dict(tables)

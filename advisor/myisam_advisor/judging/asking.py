@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.factbase.guarded_query import MAXIMUM_ROWS, QueryError, Result
+from myisam_advisor.factbase.numeric_names import is_numeric
 from myisam_advisor.judging.blindness import tables_are_seen
 from myisam_advisor.judging.faults import FAULTS, KnownFaults
 from myisam_advisor.judging.findings import Dropped, NotApplicable, NotEvaluated
@@ -114,6 +115,8 @@ class Inquiry:
             if rest.endswith(".per_second"):
                 reason = self.facts.why_unknown(table, "per_second")
                 return reason.reason, reason.remedy
+            if rest in self.pairs[table][False] and is_numeric(table, rest):
+                return "what is said of it is no number", ""
             named = self.facts.unknown.get(f"{table}.*")
             return (named.reason, named.remedy) if named else ("this server does not have it", "")
         reason = self.facts.why_unknown(table, rest or None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.derived import complete
+from myisam_advisor.factbase.nameless import with_names
 from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
@@ -28,5 +29,5 @@ def prepared(facts: FactSet, site: Site, proofs: KeptProofs = NO_PROOFS) -> Prep
 
     Completed first: a sum that a collector gave covers the ignored databases too, and so must one that is worked out here before they are taken off.
     """
-    everything = complete(facts)
+    everything = with_names(complete(facts))
     return PreparedFacts(everything, site.without_ignored_schemas(everything), site, proofs)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
 from myisam_advisor.catalogue.rules import Rule
+from myisam_advisor.factbase.nameless import NO_STATEMENT, is_nameless
 from myisam_advisor.remedies.costs import Costs
 from myisam_advisor.remedies.disk_reserve import disk_limits
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, limit_before
@@ -22,7 +23,7 @@ from myisam_advisor.remedies.said import Said
 from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.slow_log import UNINDEXED_LOG, brake
 from myisam_advisor.remedies.spelling import OPTION_BEFORE, spelled, spelled_line
-from myisam_advisor.remedies.statements.base import Command, Logged, Remark, Statement
+from myisam_advisor.remedies.statements.base import Command, Logged, Remark, Statement, text_of
 from myisam_advisor.remedies.statements.closing import grouped
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import printable
@@ -47,11 +48,12 @@ class RemedyGate:
         for group in grouped(remedy.commands):
             commands += self._admitted(group, said)
         my_cnf = self._options(remedy, said)
+        init_file = tuple(line for line in remedy.init_file if not is_nameless(text_of(line)))
         # What was never done needs no way back.
         runs = any(map(_runs, commands))
         refused = any(map(_runs, remedy.commands)) and not runs
         return Admitted(
-            Remedy(tuple(commands), tuple(self._undo(remedy.undo_commands)) if runs else (), my_cnf, remedy.init_file),
+            Remedy(tuple(commands), tuple(self._undo(remedy.undo_commands)) if runs else (), my_cnf, init_file),
             tuple(said.instead),
             tuple(said.cost),
             tuple(said.undo),
@@ -61,7 +63,11 @@ class RemedyGate:
     def _admitted(self, group: Sequence[Command], said: Said) -> Sequence[Command]:
         """The group as it may run; empty where one of its commands may not: they belong together."""
         commands = [spelled(command, self._state) for command in group]
-        refusals = [self._refusals.refusal(command, said) for command in commands if _runs(command)]
+        refusals = [
+            NO_STATEMENT if is_nameless(text_of(command)) else self._refusals.refusal(command, said)
+            for command in commands
+            if _runs(command)
+        ]
         if any(refusals):
             said.refuse(filter(None, refusals))
             return ()
@@ -106,6 +112,8 @@ class RemedyGate:
         """The lines of my.cnf that this server can start with."""
         lines: list[OptionLine] = []
         for line in remedy.my_cnf:
+            if is_nameless(line):
+                continue
             name, value = line.option, line.partition("=")[2].strip()
             if name == "init_file" and not self._takes_an_init_file(said):
                 continue
