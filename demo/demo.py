@@ -125,7 +125,7 @@ def _demonstrate(console: Console, server: PrivateServer, site: Site) -> int:
             known + more for known, more in zip((before, after), _both_ways(console, server, finding), strict=True)
         )
     console.print(
-        f"[bold]{', '.join(finding.my_cnf)}[/] into my.cnf, and out again: the same load on empty tables, {len(before)} times each."
+        f"[bold]{', '.join(finding.my_cnf)}[/] into my.cnf, and out again: the same load, {len(before)} times each."
     )
     print(comparison_shown(before, after, sys.stdout), end="")
     console.print("[bold]Your own server:[/] sudo .venv/bin/myisam-advisor check")
