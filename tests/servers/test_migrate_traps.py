@@ -130,11 +130,12 @@ def test_what_is_shown_on_a_copy_shows_after_the_alter_too(flavour: PrivateServe
         named = {change.id: change for change in changes(Subject(("traps", "t"), structures(flavour)["t"], "InnoDB", kind_of(flavour, "")))}
         flavour.execute("ALTER TABLE t ENGINE=InnoDB", database="traps")
         for name, last in {"rollback": 0, "lock-tables": 1}.items():
-            answers = told(flavour, *(part for part in map(str.strip, named[name].statement.split(";")) if part))
-            assert answers == [(last,)], name
+            parts = [part for part in map(str.strip, named[name].statement.split(";")) if part]
+            # Twice in one connection, as who pastes one after another does: only the first time there is no copy to drop.
+            assert told(flavour, *parts, *parts) == [("warning", NO_SUCH_TABLE), (last,), (last,)], name
 
 
-WAITED = 1205
+WAITED, NO_SUCH_TABLE = 1205, 1051
 
 
 @contextmanager

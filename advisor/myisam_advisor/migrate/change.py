@@ -56,6 +56,11 @@ class Subject:
         return quote_table(self.name[0], "shown" if self.name[1] != "shown" else "shown_copy")
 
     @property
+    def no_copy_yet(self) -> Sql:
+        """What takes the copy away that a statement before this one made in the same connection."""
+        return statement("DROP TEMPORARY TABLE IF EXISTS {};", self.shown)
+
+    @property
     def base_columns(self) -> Sql:
         """All columns but those that the server computes."""
         return sql_list(quote_identifier(column.name) for column in self.structure.columns if not column.generated)
@@ -77,13 +82,16 @@ def on_copy(subject: Subject, then: Sql) -> Sql:
         return statement("")
     if subject.has_words and subject.to == INNODB:
         return statement(
-            "CREATE TEMPORARY TABLE {} ENGINE=InnoDB SELECT {} FROM {} LIMIT 0; {}",
+            "{} CREATE TEMPORARY TABLE {} ENGINE=InnoDB SELECT {} FROM {} LIMIT 0; {}",
+            subject.no_copy_yet,
             subject.shown,
             subject.base_columns,
             subject.table,
             then,
         )
-    return statement("CREATE TEMPORARY TABLE {} LIKE {}; {}", subject.shown, subject.table, then)
+    return statement(
+        "{} CREATE TEMPORARY TABLE {} LIKE {}; {}", subject.no_copy_yet, subject.shown, subject.table, then
+    )
 
 
 def filled(subject: Subject) -> Sql:

@@ -37,7 +37,8 @@ def _shown(subject: Subject) -> Sql:
     if subject.structure.partitioned or not subject.base_columns:
         return statement("")
     return statement(
-        "CREATE TEMPORARY TABLE {} LIKE {}; {}; ALTER TABLE {} FORCE;",
+        "{} CREATE TEMPORARY TABLE {} LIKE {}; {}; ALTER TABLE {} FORCE;",
+        subject.no_copy_yet,
         subject.shown,
         subject.table,
         filled(subject),

@@ -168,7 +168,7 @@ def test_options_that_aria_uses_are_not_ignored() -> None:
 def test_a_copy_of_words_in_innodb_has_no_index() -> None:
     primary: tuple[Index, ...] = (index((0, 255), name="PRIMARY", unique=True), *WORDS.indexes)
     shown = told(replace(WORDS, indexes=primary))
-    assert shown["rollback"].statement.startswith("CREATE TEMPORARY TABLE `s`.`shown` ENGINE=InnoDB SELECT `x`, `y` FROM `s`.`t` LIMIT 0; START")
+    assert shown["rollback"].statement.startswith("DROP TEMPORARY TABLE IF EXISTS `s`.`shown`; CREATE TEMPORARY TABLE `s`.`shown` ENGINE=InnoDB SELECT `x`, `y` FROM `s`.`t` LIMIT 0; START")
     assert shown["half-done"].statement == ""
     assert "LIKE" in told(WORDS, "Aria")["aria-rollback"].statement
 
