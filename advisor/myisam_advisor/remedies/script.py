@@ -11,6 +11,7 @@ others each of Unicode's line ends: they and all that cannot be seen are written
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from myisam_advisor.remedies.shell_lines import ShellLine
@@ -27,12 +28,18 @@ _UNSEEN = late_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-
 _QUOTED_NAME = late_pattern(r"`((?:[^`]|``)*)`")
 _CLIENTS_OWN = late_pattern(rf"{_UNSEEN.pattern}|[\\;'\"`#]|--|/\*|\*/")
 NOT_RUN = "Not run as it stands: a name in it holds a character that a client could take for its own."
+OFFERED = "What is in comments here waits for what is to be done first, as said above: take the marks away then."
 ESCAPED = "A character of a name is written as an escape here: write the statement by hand, from --format json."
 
 
 def is_plain(command: str) -> bool:
     """Whether every client reads the statement alike: no name in it holds what one of them could take for its own."""
     return not any(_CLIENTS_OWN.search(name) for name in _QUOTED_NAME.findall(command))
+
+
+def is_offered(command: Command) -> bool:
+    """Whether something comes before it, so that it does not run as it stands."""
+    return isinstance(command, Statement) and command.is_offered
 
 
 def in_comments(text: str, mark: str = SQL_MARK) -> str:
@@ -56,11 +63,15 @@ def for_copying(commands: Iterable[Command]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Lines that a person copies at once, for an SQL client or for a shell; `is_altered` where some are in comments that would have run."""
+    """Lines that a person copies at once, for an SQL client or for a shell.
+
+    `is_altered` where some are in comments that would have run; `offers` where some are because something comes before them.
+    """
 
     in_shell: bool
     lines: tuple[str, ...]
     is_altered: bool
+    offers: bool = False
 
     def title(self, is_first: bool) -> str:
         """What to do with the lines."""
@@ -81,10 +92,22 @@ def portions(remedies: Iterable[Sequence[Command]]) -> list[Portion]:
         mixed = [*_by_reader(grouped(before)), *_by_reader(after)] if before else list(_by_reader(after))
         joins = bool(found and mixed) and not before and found[-1].in_shell is mixed[0].in_shell
         if joins:
-            last, first = found.pop(), mixed.pop(0)
-            found.append(Portion(last.in_shell, last.lines + first.lines, last.is_altered or first.is_altered))
+            found.append(_joined(found.pop(), mixed.pop(0)))
         found += mixed
-    return found
+    return list(map(_explained, found))
+
+
+def _joined(one: Portion, other: Portion) -> Portion:
+    return Portion(
+        one.in_shell, one.lines + other.lines, one.is_altered or other.is_altered, one.offers or other.offers
+    )
+
+
+def _explained(portion: Portion) -> Portion:
+    """With the reason why some of it is in comments, where that is not a name."""
+    if not portion.offers:
+        return portion
+    return replace(portion, lines=(in_comments(OFFERED), *portion.lines))
 
 
 def _by_reader(groups: Iterable[Sequence[Command]]) -> Iterator[Portion]:
@@ -92,13 +115,18 @@ def _by_reader(groups: Iterable[Sequence[Command]]) -> Iterator[Portion]:
     shown = [pair for group in groups for pair in _shown(group)]
     for in_shell, pairs in groupby(shown, key=lambda pair: isinstance(pair[0], ShellLine)):
         of_one = list(pairs)
-        yield Portion(in_shell, tuple(line for _, line in of_one), any(text_of(one) != line for one, line in of_one))
+        yield Portion(
+            in_shell,
+            tuple(line for _, line in of_one),
+            any(text_of(one) != line and not is_offered(one) for one, line in of_one),
+            any(is_offered(one) for one, _ in of_one),
+        )
 
 
 def _shown(group: Sequence[Command]) -> list[tuple[Command, str]]:
-    """Each command of the group with its line: all in comments where not every client would read each alike."""
+    """Each command of the group with its line: all in comments where not every client would read each alike, or one of them waits."""
     lines = list(map(text_of, group))
-    if all(map(is_plain, lines)):
+    if all(map(is_plain, lines)) and not any(map(is_offered, group)):
         return list(zip(group, lines, strict=True))
     marks = (SHELL_MARK if isinstance(one, ShellLine) else SQL_MARK for one in group)
     return [(one, offered(line, mark)) for one, line, mark in zip(group, lines, marks, strict=True)]

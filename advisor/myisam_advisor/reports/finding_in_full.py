@@ -42,7 +42,7 @@ def in_full(rule: ToldRule, verbose: bool, *, numbered: bool = False) -> Iterabl
         body.add_row(label("evidence"), _evidence(first.evidence, verbose))
     if rule.since:
         body.add_row(label("since"), Text(rule.since))
-    body.add_row(label("do"), Text(printable(first.recommendation)))
+    body.add_row(label("do"), Text(printable(rule.recommendation)))
     yield Padding(body, MARGIN)
     yield from _to_copy(rule, verbose)
     yield Padding(_consequences(rule, verbose), MARGIN)
@@ -64,10 +64,9 @@ def label(text: str) -> Text:
 
 def _to_copy(rule: ToldRule, verbose: bool) -> Iterable[RenderableType]:
     """Statements and lines, each in one line however long: what is copied must not have been broken."""
-    first = rule.first
     if rule.commands:
         yield from _run(rule)
-    for name, lines in (("my.cnf", first.my_cnf), ("init_file", for_copying(first.remedy.init_file))):
+    for name, lines in (("my.cnf", rule.my_cnf), ("init_file", for_copying(rule.init_file))):
         if lines and (name == "my.cnf" or verbose or not rule.commands):
             yield from _lines(name, lines, "cyan")
         elif lines:
@@ -95,9 +94,9 @@ def _consequences(rule: ToldRule, verbose: bool) -> Table:
     first = rule.first
     body = label_grid()
     body.add_row(label("expect"), Text(printable(rule.expectation)))
-    body.add_row(label("cost"), Text(printable(first.cost)))
-    body.add_row(label("undo"), Text(printable(first.undo, keep_newlines=True)))
-    body.add_row(label("verify"), Text(printable(first.verify)))
+    body.add_row(label("cost"), Text(printable(rule.cost)))
+    body.add_row(label("undo"), Text(printable(rule.undo, keep_newlines=True)))
+    body.add_row(label("verify"), Text(printable(rule.verify)))
     if verbose:
         body.add_row(label("sources"), Text("\n".join(map(printable, first.sources)), style="dim"))
     return body

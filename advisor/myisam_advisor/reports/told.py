@@ -11,8 +11,10 @@ from itertools import groupby
 
 from myisam_advisor.judging.findings import Blind, Finding, Judgement, NotEvaluated, ShownFact, Suppressed
 from myisam_advisor.judging.verdict import Verdict, verdict_of
+from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.price import in_words, together
 from myisam_advisor.remedies.statements.base import Command, Statement
+from myisam_advisor.reports.alike import said_of_all
 from myisam_advisor.reports.forecasts_in_words import gain_in_words
 from myisam_advisor.reports.wording import NAMED_PER_RULE, TOLD_PER_RULE, holds_since
 from myisam_advisor.texts.templates import limit, with_unit
@@ -71,11 +73,39 @@ class ToldRule:
         return tuple(finding.remedy.undo_commands for finding in self.findings if finding.remedy.undo_commands)
 
     @property
+    def my_cnf(self) -> tuple[OptionLine, ...]:
+        """The lines of my.cnf of all, each once."""
+        return tuple(dict.fromkeys(line for finding in self.findings for line in finding.my_cnf))
+
+    @property
+    def init_file(self) -> tuple[Statement, ...]:
+        """The lines of the init_file of all, each once."""
+        return tuple(dict.fromkeys(line for finding in self.findings for line in finding.remedy.init_file))
+
+    @property
+    def recommendation(self) -> str:
+        """What to do about all of them."""
+        return said_of_all((finding.object, finding.recommendation) for finding in self.findings)
+
+    @property
+    def cost(self) -> str:
+        """What that costs, for all of them."""
+        return said_of_all((finding.object, finding.cost) for finding in self.findings)
+
+    @property
+    def undo(self) -> str:
+        """What takes it back, for all of them."""
+        return said_of_all((finding.object, finding.undo) for finding in self.findings)
+
+    @property
+    def verify(self) -> str:
+        """How to see the effect, for all of them."""
+        return said_of_all((finding.object, finding.verify) for finding in self.findings)
+
+    @property
     def expectation(self) -> str:
         """What was proved here first, then what the change brings, with what was measured of it on the nearest kind of server, and what it is expected to gain here."""
-        return " ".join(
-            filter(None, (self.first.proved, self.first.expect, self.first.measured, gain_in_words(self.first)))
-        )
+        return said_of_all((finding.object, _expectation(finding)) for finding in self.findings)
 
     def likewise_sentence(self, where: str = "") -> str:
         """Which other objects it is about; empty where each has its own sentence. `where` says where the unnamed are."""
@@ -181,6 +211,10 @@ def _rule(number: int, findings: tuple[Finding, ...]) -> ToldRule:
         max(len(others) - NAMED_PER_RULE, 0),
         holds_since(findings),
     )
+
+
+def _expectation(finding: Finding) -> str:
+    return " ".join(filter(None, (finding.proved, finding.expect, finding.measured, gain_in_words(finding))))
 
 
 def _subject(findings: Sequence[Finding]) -> str:

@@ -79,9 +79,13 @@ class Now(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement(ABC):
-    """One statement. `written` is how the author of a rule wrote it, where that is not how it is written here."""
+    """One statement. `written` is how the author of a rule wrote it, where that is not how it is written here.
+
+    `is_offered`: its finding wants something else done first, so it stands in comments wherever a person copies it.
+    """
 
     written: Sql | None = None
+    is_offered: bool = False
 
     @property
     def phase(self) -> Phase:

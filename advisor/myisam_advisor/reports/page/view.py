@@ -220,13 +220,13 @@ def finding_views(
 
 
 def _blocks(rule: ToldRule, command: Callable[[str], str]) -> Iterable[Block]:
-    my_cnf = [command(line) for line in rule.first.my_cnf]
+    my_cnf = [command(line) for line in rule.my_cnf]
     yield from _commands(rule.commands, command)
     if my_cnf:
         yield _block(
             "my.cnf", Portion(in_shell=False, lines=tuple(my_cnf), is_altered=False), SHOWN_COMMANDS, SHOWN_BYTES
         )
-    yield from _commands([rule.first.remedy.init_file], command, "init_file")
+    yield from _commands([rule.init_file], command, "init_file")
 
 
 def _commands(remedies: Iterable[Sequence[Command]], command: Callable[[str], str], title: str = "") -> Iterable[Block]:
@@ -257,10 +257,9 @@ def _block(title: str, portion: Portion, lines: int, length: int) -> Block:
 
 
 def _texts(rule: ToldRule, clean: Callable[[object], str]) -> Iterable[tuple[str, str]]:
-    finding = rule.first
     for title, text in (
-        ("Do", finding.recommendation), ("Expect", rule.expectation), ("Cost", finding.cost),
-        ("Undo", finding.undo), ("Verify", finding.verify),
+        ("Do", rule.recommendation), ("Expect", rule.expectation), ("Cost", rule.cost),
+        ("Undo", rule.undo), ("Verify", rule.verify),
     ):  # fmt: skip
         if text:
             yield title, "\n".join(map(clean, text.split("\n")))

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from myisam_advisor.remedies.script import in_comments, portions
+from myisam_advisor.remedies.script import OFFERED, in_comments, portions
 from myisam_advisor.remedies.shell_lines import shell_line
 from myisam_advisor.remedies.statements.base import Command, remark
 from myisam_advisor.remedies.statements.closing import FlushTables
-from myisam_advisor.remedies.statements.tables import CheckTable, OptimizeTable, RepairTable
+from myisam_advisor.remedies.statements.tables import AlterTable, CheckTable, OptimizeTable, RepairTable, option
 from tests.support.planning import MARIADB, facts, planned, texts
 
 COPY = shell_line("cp -p {}.* {}", "/data/shop/a", "/backup")
@@ -65,3 +65,15 @@ def test_the_remark_of_one_finding_is_about_nothing_of_another() -> None:
     first, second, third = (crashed(name) for name in ("<img>", "```x```", "a%sb"))
     lines = [line for one in portions([first, second, third]) for line in one.lines]
     assert lines == [*texts(first), *(in_comments(text) for text in texts(second)), *texts(third)]
+
+
+def test_what_waits_for_something_else_is_in_comments_with_the_reason_and_no_name_is_blamed() -> None:
+    """In whichever place it stands, and whatever the others are."""
+    waits = AlterTable(("shop", "a"), (option(ENGINE="InnoDB"),), is_offered=True)
+    runs = OptimizeTable(("shop", "b"))
+    for remedies in ([(waits,), (runs,)], [(runs,), (waits,)], [(waits,), (runs,), (waits,)]):
+        (one,) = portions(remedies)
+        assert one.lines[0] == f"-- {OFFERED}"
+        assert [line for line in one.lines if not line.startswith("-- ")] == texts([runs])
+        assert not one.is_altered
+        assert one.offers
