@@ -146,7 +146,9 @@ def test_the_brake_of_the_log_exists_on_every_server(server: PrivateServer) -> N
         # A brake that is there is left as it is.
         assert admitted(server, switch).remedy.commands == (switch,)
     finally:
-        server.execute(*passed.undo, statement("SET GLOBAL log_queries_not_using_indexes = {};", int(str(before[0][0]))))
+        way_back = [said for said in passed.undo if said.startswith("SET ")]  # behind it, which connections keep the limit: in words
+        assert way_back == [said for said in passed.undo if said.endswith(";")] != []
+        server.execute(*way_back, statement("SET GLOBAL log_queries_not_using_indexes = {};", int(str(before[0][0]))))
 
 
 def test_the_files_of_a_crashed_table_hold_still_once_it_is_closed(server: PrivateServer, tmp_path: Path) -> None:

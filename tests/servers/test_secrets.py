@@ -18,7 +18,8 @@ from tests.support.program import PROGRAM, run
 SECRET = "Tr0ub4dor&3-#;'$(x)"
 COMMANDS = (
     ("check", "--interval", "0", "--fail-on", "never", "--verbose"),
-    *(("check", "--interval", "0", "--fail-on", "never", "--format", form) for form in ("json", "html", "nagios", "prometheus")),
+    *(("check", "--interval", "0", "--fail-on", "never", "--format", form) for form in ("json", "html", "prometheus")),
+    ("check", "--interval", "0", "--format", "nagios", "--unknown-as", "ok"),
     ("doctor",), ("facts",), ("snapshot", "--interval", "0"), ("grants",), ("plan", "--interval", "0"), ("munin",), ("query", "SELECT * FROM variable"),
 )  # fmt: skip
 
