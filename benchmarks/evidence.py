@@ -59,7 +59,7 @@ def run_published(servers: Sequence[str]) -> None:
 
 def run_again(names: Sequence[str]) -> None:
     """Run these experiments on the servers at hand, and put what they give in the place of what both files had of them."""
-    page, known, servers = _read(PAGE), json.loads(_read(DATA)), _at_hand()
+    page, known, servers = _read(PAGE), _known(), _at_hand()
     for name in names:
         experiment = experiment_named(name)
         results = [_run(name, experiment, one) for one in (servers if experiment.needs_server else [None])]
@@ -76,10 +76,19 @@ def _read(path: Path) -> str:
     """What stands there, before hours are spent on measuring. Raises TrialError, which names the file."""
     try:
         return path.read_text("utf-8")
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
         raise TrialError(
-            f"{path} cannot be read: {error.strerror}. script/bench evidence without a name makes both files."
+            f"{path} cannot be read: {why}. script/bench evidence without a name makes both files."
         ) from None
+
+
+def _known() -> Any:
+    """What the file of the findings holds. Raises TrialError, which names it."""
+    try:
+        return json.loads(_read(DATA))
+    except ValueError as error:
+        raise TrialError(f"{DATA} is no JSON: {error}. script/bench evidence without a name makes it anew.") from None
 
 
 def _again(results: Sequence[TrialResult]) -> list[str]:

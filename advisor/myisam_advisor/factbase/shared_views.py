@@ -231,6 +231,20 @@ VIEWS = (
         """,
     ),
     View(
+        "own_reads",
+        "What the server itself reads from disks: one row, or none where that cannot be seen. Some file systems count no process's reads (NFS, FUSE, ZFS).",
+        {
+            "misses_per_second": "Pages of files that were not in the page cache.",
+            "bytes_per_second": "Bytes read from storage.",
+            "pages_per_second": "Pages read: the misses, else the bytes by pages of 4 KiB.",
+        },
+        """
+        SELECT page_cache_misses_per_second AS misses_per_second, disk_read_bytes_per_second AS bytes_per_second,
+               COALESCE(page_cache_misses_per_second, disk_read_bytes_per_second / 4096) AS pages_per_second
+          FROM mysqld WHERE COALESCE(page_cache_method, '') NOT LIKE '%reads are not counted'
+        """,
+    ),
+    View(
         "read_calls",
         "One row: what read calls and handlers tell of the rows that are read, where nobody counts them for each table.",
         {

@@ -59,6 +59,15 @@ def test_a_file_that_is_not_there_is_named_before_anything_is_measured(monkeypat
         evidence.run_again(["io"])
 
 
+@pytest.mark.parametrize(("holds", "says"), [(b"\xff", "it is no UTF-8"), (b'{"measured": [', "is no JSON")])
+def test_a_damaged_file_is_named_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, holds: bytes, says: str) -> None:
+    damaged = tmp_path / "evidence.json"
+    damaged.write_bytes(holds)
+    monkeypatch.setattr(evidence, "DATA", damaged)
+    with pytest.raises(TrialError, match=rf"evidence\.json .*{says}"):
+        evidence.run_again(["mmap"])
+
+
 def test_each_measurement_tells_its_own_day_cores_and_version() -> None:
     """Those that it may use, whatever the machine has."""
     runs = {"before": [Run(10, 1.0)] * 6, "after": [Run(20, 1.0)] * 6}
