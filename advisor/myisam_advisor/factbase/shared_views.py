@@ -232,7 +232,7 @@ VIEWS = (
     ),
     View(
         "own_reads",
-        "What the server itself reads from disks: one row, or none where that cannot be seen. Some file systems count no process's reads (NFS, FUSE, ZFS).",
+        "One row: what the server itself reads from disks; unknown on file systems that count no process's reads (NFS, FUSE, ZFS).",
         {
             "misses_per_second": "Pages of files that were not in the page cache.",
             "bytes_per_second": "Bytes read from storage.",
@@ -241,7 +241,7 @@ VIEWS = (
         """
         SELECT page_cache_misses_per_second AS misses_per_second, disk_read_bytes_per_second AS bytes_per_second,
                COALESCE(page_cache_misses_per_second, disk_read_bytes_per_second / 4096) AS pages_per_second
-          FROM mysqld WHERE COALESCE(page_cache_method, '') NOT LIKE '%reads are not counted'
+          FROM (SELECT 1) LEFT JOIN mysqld ON COALESCE(page_cache_method, '') NOT LIKE '%reads are not counted'
         """,
     ),
     View(

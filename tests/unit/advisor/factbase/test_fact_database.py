@@ -92,6 +92,7 @@ def test_where_nothing_is_known_a_view_knows_nothing() -> None:
     with open_database(facts_from_document({"schema": 1})) as guarded:
         assert guarded.query("SELECT * FROM table_lock_waits").rows == [(None,) * 13]
         assert guarded.query("SELECT * FROM lock_waits").rows == [(None,) * 4]
+        assert guarded.query("SELECT * FROM own_reads").rows == [(None,) * 3]
         assert guarded.query("SELECT * FROM server_load").rows == [(None,) * 8]
         assert guarded.query("SELECT type, size_bytes, is_on, waiting_threads FROM query_cache").rows == [(None, None, 0, None)]
         assert guarded.query("SELECT * FROM table_activity").rows == []
@@ -99,6 +100,18 @@ def test_where_nothing_is_known_a_view_knows_nothing() -> None:
         assert guarded.query("SELECT * FROM index_parts").rows == []
         assert guarded.query("SELECT * FROM connections").rows == []
         assert guarded.query("SELECT * FROM applier").rows == [(None, 0)]
+
+
+@pytest.mark.parametrize(("method", "read"), [("counted", (1000.0, 8192.0, 1000.0)), ("the data lie on NFS, whose reads are not counted", (None,) * 3)])
+def test_of_reads_that_nobody_counts_none_is_not_known(method: str, read: tuple[float | None, ...]) -> None:
+    seen = {"page_cache_misses_per_second": 1000.0, "disk_read_bytes_per_second": 8192.0, "page_cache_method": method}
+    with open_database(facts_from_document({"schema": 1, "mysqld": seen})) as guarded:
+        assert guarded.query("SELECT * FROM own_reads").rows == [read]
+
+
+def test_pages_that_are_read_are_told_by_bytes_where_misses_are_not_known() -> None:
+    with open_database(facts_from_document({"schema": 1, "mysqld": {"disk_read_bytes_per_second": 8192.0}})) as guarded:
+        assert guarded.query("SELECT pages_per_second FROM own_reads").rows == [(2.0,)]
 
 
 # States as MySQL 5.6 and 9.7 and MariaDB 10.11 showed them on replicas, but for those that wait for a lock.
