@@ -20,6 +20,7 @@ from myisam_advisor.factbase.filling import WRITES, Filling
 from myisam_advisor.factbase.index_tables import ENDINGS, INDEXES, NAMED
 from myisam_advisor.factbase.sqlite_limits import DEFAULT_LENGTH_BYTES, LENGTH, LIKE_PATTERN_LENGTH, set_limit
 from myisam_advisor.texts.near import did_you_mean
+from myisam_advisor.texts.templates import object_name
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import shortened
@@ -36,7 +37,7 @@ PROGRESS_STEPS = 1000
 # An allow-list: printf('%.*c', 900000000, 'x') ran for three seconds untouched by any deadline.
 FUNCTIONS = frozenset({
     "abs", "avg", "ceil", "coalesce", "count", "dense_rank", "first_value", "floor", "group_concat", "ifnull", "iif", "instr", "last_value", "length", "like",
-    "lower", "ltrim", "max", "min", "nullif", "rank", "round", "row_number", "rtrim", "substr", "sum", "total", "trim", "typeof", "upper", "likely", "unlikely",
+    "lower", "ltrim", "max", "min", "nullif", "object_name", "rank", "round", "row_number", "rtrim", "substr", "sum", "total", "trim", "typeof", "upper", "likely", "unlikely",
 })  # fmt: skip
 _TABLES = frozenset(table.name for table in TABLES)
 
@@ -82,6 +83,7 @@ class GuardedDatabase:
         set_limit(database, LIKE_PATTERN_LENGTH, MAXIMUM_PATTERN_BYTES)
         for name, function in _OF_TWO_TEXTS.items():
             database.create_function(name, 2, function, deterministic=True)
+        database.create_function("object_name", -1, _object_name, deterministic=True)
         database.set_authorizer(self._authorize)
         database.set_progress_handler(lambda: time.monotonic() > self._deadline, PROGRESS_STEPS)
 
@@ -248,6 +250,12 @@ def _of_two_texts(work: Callable[[str, str], Value]) -> Callable[[Value | bytes,
 
 def _as_text(value: Value | bytes) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _object_name(*names: Value | bytes) -> str | None:
+    """A name of several parts as SQL takes it: quoted where it must be; NULL where a part is."""
+    known = [_as_text(name) for name in names if name is not None]
+    return object_name(*known) if len(known) == len(names) else None
 
 
 # SQLite's own compare every character of the one with every one of the other: 44 s for a hundred trims of 64 KiB.

@@ -157,6 +157,14 @@ def test_functions_of_two_texts_answer_as_sqlites_own(guarded: GuardedDatabase, 
         assert own.execute(f"SELECT {call}").fetchall() == [(answer,)]
 
 
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [("object_name('shop', 'orders')", "shop.orders"), ("object_name('shop', 'a`b c')", "shop.`a``b c`"), ("object_name('a.b')", "`a.b`"), ("object_name('shop', NULL)", None), ("object_name(NULL)", None), ("object_name(x'61', 7)", "a.7")],
+)
+def test_a_name_is_quoted_where_sql_wants_it_quoted(guarded: GuardedDatabase, call: str, answer: object) -> None:
+    assert guarded.query(f"SELECT {call}").rows == [(answer,)]
+
+
 def test_queries_within_a_time_share_it(guarded: GuardedDatabase) -> None:
     slow = "SELECT count(*) FROM tables a, tables b, tables c, tables d, tables e, tables f, tables g, tables h, tables i, tables j, tables k, tables l, tables m, tables n, tables o, tables p, tables q, tables r, tables s, tables t, tables u"
     started = time.monotonic()
