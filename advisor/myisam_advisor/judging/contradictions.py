@@ -59,6 +59,9 @@ PAIRS_OF_COLUMNS = (
     # FLUSH STATUS sets the number of dirty blocks to 0 while there are some, and it wraps below 0 later (mf_keycache.c).
     AtMost("key_cache", "blocks_dirty", "size_bytes", per_unit="block_size_bytes"),
     AtMost("tables", "free_bytes", "data_bytes"),
+    # The server refuses the row or the index block that would pass what the pointers can address.
+    AtMost("tables", "data_bytes", "max_data_bytes"),
+    AtMost("tables", "index_bytes", "max_index_bytes"),
     AtMost("totals", "crashed_tables", "myisam_tables"),
     AtMost("totals", "compressed_tables", "myisam_tables"),
     AtMost("totals", "compressed_data_bytes", "myisam_data_bytes"),
@@ -78,6 +81,7 @@ BOUNDS = (
     Between("tables", "data_bytes"),
     Between("tables", "index_bytes"),
     Between("tables", "rows"),
+    Between("tables", "fullest_partition_used_ratio", maximum=1.0),
     Between("key_cache", "size_bytes"),
     Between("host", "memory_bytes"),
 )
