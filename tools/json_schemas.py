@@ -43,7 +43,14 @@ from tools.json_upgrades import upgrade
 
 SEVERITIES: Schema = {"enum": ["critical", "warning", "info"]}
 # What a finding has in the document in the place of its remedy.
-REMEDY = {"commands": TEXTS, "undo_commands": TEXTS, "my_cnf": TEXTS, "init_file": TEXTS}
+REMEDY: dict[str, Schema] = {
+    "commands": TEXTS | {"description": "What runs as it stands."},
+    "offered_commands": TEXTS | {"description": "What waits until what the recommendation says first is done."},
+    "undo_commands": TEXTS | {"description": "What takes `commands` back."},
+    "offered_undo_commands": TEXTS | {"description": "What takes `offered_commands` back."},
+    "my_cnf": TEXTS,
+    "init_file": TEXTS,
+}
 ABOUT = {"rule": TEXT, "object": TEXT}
 
 

@@ -42,6 +42,17 @@ def is_offered(command: Command) -> bool:
     return isinstance(command, Statement) and command.is_offered
 
 
+def now_and_later(commands: Iterable[Command]) -> tuple[tuple[Command, ...], tuple[Command, ...]]:
+    """The commands that run as they stand, and those that wait for something to be done first, for a program.
+
+    What stands between LOCK TABLES and UNLOCK TABLES waits together.
+    """
+    kept: tuple[list[Command], list[Command]] = ([], [])
+    for group in grouped(list(commands)):
+        kept[any(map(is_offered, group))].extend(group)
+    return tuple(kept[0]), tuple(kept[1])
+
+
 def in_comments(text: str, mark: str = SQL_MARK) -> str:
     """The text with the mark before each of its lines, whatever a line begins with."""
     return "\n".join(mark + _UNSEEN.sub(escaped, line) if line else mark.rstrip() for line in text.split("\n"))

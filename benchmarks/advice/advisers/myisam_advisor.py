@@ -93,7 +93,8 @@ def changes_of(finding: Mapping[str, Any]) -> Iterator[Change]:
     variables.pop("init_file", None)
     statements: list[str] = []
     caches: dict[str, str] = {}
-    for command in finding["commands"]:
+    # What waits for a copy first is measured as well: here everything is a copy.
+    for command in (*finding["commands"], *finding["offered_commands"]):
         assignment = _SET.fullmatch(command)
         if assignment and "." in assignment["name"]:
             caches[_plain(assignment["name"])] = command

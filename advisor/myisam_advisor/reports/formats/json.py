@@ -8,6 +8,8 @@ from dataclasses import asdict
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.past import Episode, Past
 from myisam_advisor.remedies.memory_budget import MemoryBudget
+from myisam_advisor.remedies.script import now_and_later
+from myisam_advisor.remedies.statements.base import text_of
 from myisam_advisor.reports.formats.base import Shown, exit_status
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.moments import iso_moment
@@ -60,10 +62,24 @@ def finding_document(finding: Finding) -> dict[str, object]:
             # A program goes by the fact's name.
             shown[name] = [{key: part for key, part in fact.items() if key != "label"} for fact in value]
         elif name == "remedy":
-            shown |= {text: getattr(finding, text) for text in ("commands", "undo_commands", "my_cnf", "init_file")}
+            shown |= _remedy(finding)
         else:
             shown[name] = value
     return shown | {"since": None if finding.first_seen is None else iso_moment(finding.first_seen)}
+
+
+def _remedy(finding: Finding) -> dict[str, object]:
+    """What a program may run as it stands, and apart from it what its words want something else done before."""
+    commands, offered = now_and_later(finding.remedy.commands)
+    undo, offered_undo = now_and_later(finding.remedy.undo_commands)
+    return {
+        "commands": tuple(map(text_of, commands)),
+        "offered_commands": tuple(map(text_of, offered)),
+        "undo_commands": tuple(map(text_of, undo)),
+        "offered_undo_commands": tuple(map(text_of, offered_undo)),
+        "my_cnf": finding.my_cnf,
+        "init_file": finding.init_file,
+    }
 
 
 def past_document(past: Past | None) -> dict[str, object] | None:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from myisam_advisor.remedies.script import OFFERED, in_comments, portions
+from myisam_advisor.remedies.script import OFFERED, in_comments, now_and_later, portions
 from myisam_advisor.remedies.shell_lines import shell_line
 from myisam_advisor.remedies.statements.base import Command, remark
-from myisam_advisor.remedies.statements.closing import FlushTables
+from myisam_advisor.remedies.statements.closing import FlushTables, LockTables, UnlockTables
 from myisam_advisor.remedies.statements.tables import AlterTable, CheckTable, OptimizeTable, RepairTable, option
 from tests.support.planning import MARIADB, facts, planned, texts
 
@@ -77,3 +77,11 @@ def test_what_waits_for_something_else_is_in_comments_with_the_reason_and_no_nam
         assert [line for line in one.lines if not line.startswith("-- ")] == texts([runs])
         assert not one.is_altered
         assert one.offers
+
+
+def test_a_program_gets_what_waits_apart_and_a_lock_waits_with_what_it_holds() -> None:
+    waits = AlterTable(("shop", "a"), (option(ENGINE="InnoDB"),), is_offered=True)
+    runs = OptimizeTable(("shop", "b"))
+    held = [LockTables((("shop", "a"),)), waits, UnlockTables()]
+    assert now_and_later([runs, *held, runs]) == ((runs, runs), tuple(held))
+    assert now_and_later([runs]) == ((runs,), ())
