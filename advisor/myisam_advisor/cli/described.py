@@ -20,7 +20,10 @@ HELP_NAMES = ["--help", "-h", "-?"]
 
 Pairs = Sequence[tuple[str, str]]
 FAILED = ("2", "Bad input, or a server that cannot be reached: one message says what, and what to do.")
+# Of a command that asks no server.
+FAILED_ALONE = ("2", "Bad input: one message says what, and what to do.")
 STATUSES: Pairs = (("0", "Done."), FAILED)
+STATUSES_ALONE: Pairs = (("0", "Done."), FAILED_ALONE)
 
 
 class ConnectionOption(click.Option):
@@ -31,12 +34,14 @@ class _Described(click.Command):
     """A command with a task, examples (what to type, what it does) and the statuses it may end with."""
 
     def __init__(
-        self, *arguments: Any, task: str = OTHERS, examples: Pairs = (), statuses: Pairs = STATUSES, **further: Any
+        self, *arguments: Any, task: str = OTHERS, examples: Pairs = (), statuses: Pairs | None = None, **further: Any
     ) -> None:
         # The command's own and not the program's: who asks a command by itself has them too. -h stays the host's where there is one.
         further["context_settings"] = {"help_option_names": HELP_NAMES, **(further.get("context_settings") or {})}
         super().__init__(*arguments, **further)
-        self.task, self.examples, self.statuses = task, examples, statuses
+        asks_a_server = any(isinstance(one, ConnectionOption) for one in self.params)
+        self.task, self.examples = task, examples
+        self.statuses = statuses or (STATUSES if asks_a_server else STATUSES_ALONE)
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         """In the order they were given: click before 8.5 keeps them in a set, and a man page differed from one build to the next."""

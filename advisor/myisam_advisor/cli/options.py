@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from myisam_exporter.server.target import Target
 
 DEFAULT_TIMEOUT_SECONDS = 10
+# history/paths.py says so: the user's own where there is one, then the system's.
+HISTORIES = "~/.local/state/myisam-advisor/history.sqlite, or else /var/lib/myisam-advisor/history.sqlite"
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -254,7 +256,7 @@ def connection_options(command: Command) -> Command:
         "--facts",
         "facts_file",
         metavar="FILE",
-        help="Judge the facts in this file ('-': standard input) instead of a server.",
+        help="Take the facts from this file ('-': standard input) instead of a server.",
     )
     return server_options(facts(gathered(SourceOptions, "source")(command)))
 
@@ -270,7 +272,7 @@ def history_option(command: Command) -> Command:
     """Which history to read."""
     path = click.Path(path_type=Path)
     return click.option(
-        "--history", "history_file", metavar="FILE", type=path, help="The daemon's history [default: where it is kept]."
+        "--history", "history_file", metavar="FILE", type=path, help=f"The daemon's history [default: {HISTORIES}]."
     )(command)
 
 

@@ -8,7 +8,7 @@ import sys
 import click
 
 from myisam_advisor.cli.described import FIND, Described
-from myisam_advisor.cli.options import SiteOptions, SourceOptions, connection_options, site_options
+from myisam_advisor.cli.options import ServerOptions, SiteOptions, server_options, site_options
 from myisam_exporter.errors import UserError
 
 
@@ -17,10 +17,11 @@ from myisam_exporter.errors import UserError
     task=FIND,
     examples=(("sudo myisam-advisor doctor", "What can be seen here, and what each right would add."),),
 )
-@connection_options
+@server_options
+@click.option("--facts", "facts_file", hidden=True)
 @site_options
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form.")
-def doctor(form: str, source: SourceOptions, site: SiteOptions) -> None:
+def doctor(form: str, facts_file: str | None, server: ServerOptions, site: SiteOptions) -> None:
     """Show which account is used, what each source can see, what it lacks, how to grant it, and which rules that enables.
 
     It looks as whoever runs it: `myisam-advisor rights` looks as the service does, and gives it what it lacks.
@@ -28,9 +29,9 @@ def doctor(form: str, source: SourceOptions, site: SiteOptions) -> None:
     from myisam_advisor.cli.examination import examination_as_document, examination_as_text, examine, who_asks
     from myisam_advisor.history.paths import history_path
 
-    if source.facts_file:
+    if facts_file is not None:
         raise UserError("doctor examines a server: it has no use for --facts.")
-    rules, server = site.load().rules, source.server
+    rules = site.load().rules
     target = server.target()
     who = who_asks(target, server.timeout_seconds)
     examinations = examine(target, server.timeout_seconds, server.key_caches, rules)

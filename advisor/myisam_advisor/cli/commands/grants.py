@@ -6,6 +6,12 @@ import click
 
 from myisam_advisor.cli.described import SET_UP, Described
 from myisam_advisor.cli.options import Command, ServerOptions, server_options
+from myisam_advisor.cli.said_why import said_why
+
+NEEDS_VERSION = (
+    "The statements differ between versions, so the server is asked for its own: --server-version VERSION "
+    "(10.11.6-MariaDB, 8.4.2) prints them without a server."
+)
 
 
 def _server_options(command: Command) -> Command:
@@ -47,7 +53,7 @@ def grants(
     if server_version is not None:
         version = parse_version(server_version)
     else:
-        with Session(server.target(), server.timeout_seconds) as session:
+        with said_why(NEEDS_VERSION), Session(server.target(), server.timeout_seconds) as session:
             version, has_plugin = session.version, has_socket_plugin(session)
     found = statements(
         version, account, account_host, by_password=by_password, replication=replication, has_plugin=has_plugin

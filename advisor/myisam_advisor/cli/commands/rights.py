@@ -12,6 +12,7 @@ import click
 
 from myisam_advisor.cli.described import FAILED, SET_UP, ConnectionOption, Described
 from myisam_advisor.cli.options import Command, ServerOptions, server_options, was_given, with_options
+from myisam_advisor.cli.said_why import said_why
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError, shortened
 
@@ -27,6 +28,7 @@ NO_SERVICE = (
     "(or the units of systemd/), or name the unit (--service)."
 )
 NOT_ROOT = "only root may change what the service may do: sudo myisam-advisor rights {option}."
+NEEDS_SERVER = "What the account may see, and where the files are, only a running server tells."
 NOBODY_ASKED = "--apply asks before it changes anything, and there is no terminal to ask on: look at what `rights` prints, then add --yes."
 # What makes another login of a daemon's.
 LOGIN_WORDS = frozenset({
@@ -142,8 +144,9 @@ def _as_oneself(service: Service | None, server: ServerOptions) -> View:
     from myisam_advisor.rights.sights import sights_of
 
     target = server.target()
-    who = who_asks(target, server.timeout_seconds)
-    examinations = examine(target, server.timeout_seconds, server.key_caches, ())
+    with said_why(NEEDS_SERVER):
+        who = who_asks(target, server.timeout_seconds)
+        examinations = examine(target, server.timeout_seconds, server.key_caches, ())
     sights = sights_of(examination_as_document(examinations, who, history_path()))
     if service is not None:
         who = f"{who}. {service.name} runs as {service.user_name}: as root, `rights` looks as it does"

@@ -135,7 +135,10 @@ _COLLECT = (
 )
 _HISTORY = (
     click.option(
-        "--history", "history_file", type=click.Path(path_type=Path), help="File of the history [default: by user]."
+        "--history",
+        "history_file",
+        type=click.Path(path_type=Path),
+        help="File of the history [default: history.sqlite in /var/lib/myisam-advisor (root, the service) or ~/.local/state/myisam-advisor].",
     ),
     click.option("--no-history", is_flag=True, help="Keep no history."),
     click.option(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from myisam_advisor.cli.completion import rule_ids as offered_rule_ids
-from myisam_advisor.cli.described import CHANGE, FAILED, Described
+from myisam_advisor.cli.described import CHANGE, FAILED_ALONE, Described
 from myisam_advisor.cli.options import Duration, LongDuration, SiteOptions, history_option, site_options
 from myisam_exporter.errors import UserError
 
@@ -79,7 +79,12 @@ def _parsed(text: str, form: str) -> float | None:
             "The effect of a change made at that time.",
         ),
     ),
-    statuses=(("0", "Improved, or unchanged."), ("1", "Something became worse."), FAILED, ("3", "Not enough data.")),
+    statuses=(
+        ("0", "Improved, or unchanged."),
+        ("1", "Something became worse."),
+        FAILED_ALONE,
+        ("3", "Not enough data."),
+    ),
 )
 @click.argument("rule_ids", nargs=-1, metavar="[RULE|FACT]...", shell_complete=offered_rule_ids)
 @history_option

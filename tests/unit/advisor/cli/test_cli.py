@@ -113,6 +113,8 @@ def test_nothing_known_is_said_and_not_called_healthy() -> None:
         (("facts", "hots"), "unknown fact table 'hots'"),
         (("explain", "nonsense"), "no rule 'nonsense'"),
         (("doctor", "--facts", "x"), "examines a server"),
+        (("grants", "--socket", "/nowhere/s"), "/nowhere/s does not exist. Start the server, or name its socket (--socket) or its host (--host). The statements differ between versions"),
+        (("rights", "--socket", "/nowhere/s", "--service", "none-of-this-name"), "only a running server tells"),
     ],
 )
 def test_mistakes_end_in_a_message_and_status_2(words: tuple[str, ...], message: str) -> None:

@@ -32,6 +32,18 @@ def test_each_command_has_a_task_and_examples(name: str) -> None:
     assert first_sentence(command)
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_only_what_asks_a_server_says_that_it_may_not_be_reached(name: str) -> None:
+    command = COMMANDS[name]
+    asks = any(title == CONNECTION and records for title, records in option_records(command, CONTEXT))
+    assert any("server that cannot be reached" in meaning for _, meaning in described(command)[1]) == asks
+
+
+def test_help_names_no_option_that_is_only_refused() -> None:
+    assert "--facts" not in run("doctor", "--help").stdout
+    assert "Take the facts from this file" in run("check", "--help").stdout
+
+
 @pytest.mark.parametrize(("words", "meaning"), list(examples()))
 def test_examples_are_understood(words: str, meaning: str) -> None:
     assert meaning.endswith((".", "--facts facts.json.", "/."))
