@@ -12,13 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.daemon.supervision import LONGEST_LOOK_SECONDS
 from myisam_advisor.factbase.database import open_database
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.trial.private.private_server import PrivateServer
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.look.live import collect_facts
+from myisam_exporter.server import wire
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
+from myisam_exporter.server.wire import LOOK_SECONDS
 from tests.support.daemon import free_port, serving, wait_for
 from tests.support.lying_server import (
     ANSWERS,
@@ -265,6 +268,28 @@ def test_a_daemon_scrapes_nine_servers_without_a_gap_while_others_lie(mariadb: P
             assert peak < UNIT_MEMORY_BYTES, peak
             print(f"peak {peak >> 20} MiB after {len(hostile.clients)} lies")
         assert b"Traceback" not in daemon.log, daemon.log[-3000:]
+
+
+def test_a_server_that_answers_each_question_just_in_time_ends_the_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each answer keeps to its own limit of two seconds; a look that has sixteen would last half a minute, with --timeout 10 five, and systemd would take the daemon for stuck."""
+    assert 2 * LOOK_SECONDS < LONGEST_LOOK_SECONDS
+    monkeypatch.setattr(wire, "LOOK_SECONDS", 1.0)
+    asked: list[bytes] = []
+
+    def late(client: Client) -> None:
+        lies: dict[bytes, Callable[[], Iterable[bytes]]] = {start: partial(lately, lie) for start, lie in (numbered(b"5") | ANSWERS).items()}
+        honest(client, lies, asked)
+
+    def lately(answer: Callable[[], Iterable[bytes]]) -> Iterator[bytes]:
+        time.sleep(0.0 if len(asked) < 4 else 0.6)  # the first questions are those of the login
+        yield from answer()
+
+    with HostileServer(late) as server:
+        begun = time.monotonic()
+        with pytest.raises(ServerLostError, match="in one look took too long together"):
+            collect_facts(Target("u", host="127.0.0.1", port=server.port), 0.0, 1)
+        assert 2.0 <= time.monotonic() - begun < 4.0
+        assert len(asked) >= 6
 
 
 @pytest.mark.parametrize("lie", ["rows that never end", "rows of NULL that never end", "rows of a megabyte that never end", "a value of 1 GiB", "endless columns", "an OK with endless session state"])

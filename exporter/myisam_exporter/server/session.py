@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket as sockets
 import threading
+import time
 from collections.abc import Sequence
 from types import TracebackType
 
@@ -18,11 +19,13 @@ from myisam_exporter.server.granting import logged_in_anonymously, way_to
 from myisam_exporter.server.sql import Sql, quote_account
 from myisam_exporter.server.target import Target
 from myisam_exporter.server.version_number import ServerVersion, parse_version
+from myisam_exporter.server.wire import patience_seconds, waited
 
 DEFAULT_TIMEOUT_SECONDS = 10
 LOCK_WAIT_TIMEOUT_SECONDS = 1
 # A query and its answer may take so many times what one read may: the server's own limit comes first.
 WHOLE_QUERY_TIMEOUTS = 2
+TOO_SLOW = "what it was asked in one look took too long together"
 # Servers' error numbers: manual, "Error Message Reference".
 PRIVILEGE_ERRORS = frozenset({1044, 1045, 1142, 1143, 1227})
 
@@ -95,21 +98,28 @@ class Session:
         when the server is gone, answers too late, too much, or another number of columns; BusyConnectionError where another thread's query
         takes longer than we may wait.
         """
+        started = time.monotonic()
         if not self._one_at_a_time.acquire(timeout=self.timeout_seconds):
             raise BusyConnectionError(
                 f"the connection with {self.target.label} is busy for more than {self.timeout_seconds} s."
             )
+        whole = WHOLE_QUERY_TIMEOUTS * self.timeout_seconds
+        patience = patience_seconds(whole)
         try:
+            if patience <= 0:
+                raise BrokenConnectionError(TOO_SLOW)
             # The library's own limit is on each read: a server that sends byte by byte would keep to it for ever.
-            with DEADLINES.limit(WHOLE_QUERY_TIMEOUTS * self.timeout_seconds, self.abort):
+            with DEADLINES.limit(patience, self.abort):
                 self.statements += 1
                 rows = self._connection.query(statement, arguments, maximum_rows, names=names)
             if columns is not None and any(len(row) != columns for row in rows):
                 raise BrokenConnectionError("an answer with another number of columns than was asked for")
             return rows
         except BrokenConnectionError as error:
-            raise self._lost(error) from None
+            is_late = patience < whole and time.monotonic() - started >= patience
+            raise self._lost(BrokenConnectionError(TOO_SLOW) if is_late else error) from None
         finally:
+            waited(time.monotonic() - started)
             self._one_at_a_time.release()
 
     def row(self, statement: str, columns: int, arguments: Sequence[str] | None = None) -> list[str]:
@@ -130,11 +140,6 @@ class Session:
     def global_variables(self) -> dict[str, str]:
         """All global variables as the server has them, NULL as nothing. Raises as `rows` does."""
         return {name or "": value or "" for name, value in self.rows("SHOW GLOBAL VARIABLES", columns=2)}
-
-    def status_text(self, name: str) -> str:
-        """One status variable as the server has it; nothing where it has none of that name. Raises as `rows` does."""
-        rows = self.rows("SHOW STATUS LIKE %s", (name,))
-        return (rows[0][1] or "") if rows and len(rows[0]) == 2 else ""
 
     def status_number(self, name: str) -> float | None:
         """One status variable; None where the server has none of that name, or it is no number. Raises as `rows` does."""

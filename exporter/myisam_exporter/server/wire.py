@@ -23,6 +23,9 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 ANSWER_BYTES = 32 << 20
 # All answers to one look at a server, as they come and as they are held in memory.
 LOOK_BYTES, LOOK_MEMORY_BYTES = 64 << 20, 128 << 20
+# For so long a server may be waited for in one look, over all that it is asked: one that answers each question just in time would hold a thread for
+# an hour, and a daemon that has such a look under way is taken for stuck by systemd's watchdog.
+LOOK_SECONDS = 60.0
 # What is read at once: all variables of a server, or its whole status, are 16 to 30 KiB.
 READ_BYTES = 32 << 10
 # A limit, by its bytes: seconds and microseconds, of 32 bits only where the system's time still has so many.
@@ -39,6 +42,7 @@ class Allowance:
 
     remaining_bytes: int = LOOK_BYTES
     remaining_memory_bytes: int = LOOK_MEMORY_BYTES
+    waited_seconds: float = 0.0
 
 
 _LOOK: ContextVar[Allowance | None] = ContextVar("look", default=None)
@@ -61,6 +65,19 @@ def keep(count: int) -> None:
         look.remaining_memory_bytes -= count
         if look.remaining_memory_bytes < 0:
             raise TooMuchError(f"more than {_size(LOOK_MEMORY_BYTES)} in one look")
+
+
+def patience_seconds(of_a_query: float) -> float:
+    """For how long the next answer may be waited for, where a query by itself may take so long. In a look that is less, the more others took."""
+    look = _LOOK.get()
+    return of_a_query if look is None else min(of_a_query, max(LOOK_SECONDS, of_a_query) - look.waited_seconds)
+
+
+def waited(seconds: float) -> None:
+    """Note for how long an answer was waited for."""
+    look = _LOOK.get()
+    if look is not None:
+        look.waited_seconds += seconds
 
 
 class Meter:

@@ -8,7 +8,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from myisam_exporter.server.wire import READ_BYTES, Meter, MeteredSocket, TooMuchError, metered
+from myisam_exporter.server.wire import (
+    LOOK_SECONDS,
+    READ_BYTES,
+    Meter,
+    MeteredSocket,
+    TooMuchError,
+    metered,
+    one_look,
+    patience_seconds,
+    waited,
+)
 
 
 @pytest.fixture
@@ -80,3 +90,17 @@ def test_tls_takes_the_limit_over(ends: tuple[MeteredSocket, socket.socket]) -> 
         assert wrapped.gettimeout() == 0.05
         with pytest.raises(TimeoutError):
             wrapped.do_handshake()
+
+
+def test_a_look_waits_for_less_the_more_was_waited_for() -> None:
+    assert patience_seconds(10.0) == 10.0, "what is asked beside a look is no part of one"
+    with one_look():
+        waited(LOOK_SECONDS - 15.0)
+        assert patience_seconds(10.0) == 10.0
+        waited(12.0)
+        assert patience_seconds(10.0) == pytest.approx(3.0)
+        assert patience_seconds(2 * LOOK_SECONDS) == pytest.approx(LOOK_SECONDS + 3.0), "whoever allows one answer more than a look has it"
+        waited(4.0)
+        assert patience_seconds(10.0) < 0
+    with one_look():
+        assert patience_seconds(10.0) == 10.0
