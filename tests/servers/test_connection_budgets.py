@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
-from tests.support.daemon import Daemon, serving
+from tests.support.daemon import Daemon, serving, wait_for
+from tests.support.lying_server import HostileServer
 from tests.support.servers import CopiedServer, binaries_of
 
 from .test_unix_socket import ask
@@ -131,3 +132,19 @@ def test_a_scrape_that_waits_for_the_server_keeps_its_connection_in_a_crowd() ->
             assert answered == [200]
         finally:
             os.kill(own.pid, signal.SIGCONT)
+
+
+def test_a_crowd_that_asks_for_a_target_that_hangs_takes_no_scrape_from_the_others(mariadb: PrivateServer, tmp_path: Path) -> None:
+    """Anybody may send these, and each waits as long as a scrape may take: forty of them every ten seconds were enough."""
+    targets = tmp_path / "targets.yaml"
+    with HostileServer(lambda client: time.sleep(30)) as hung:
+        targets.write_text(f"targets:\n  hung: {{host: 127.0.0.1, port: {hung.port}}}\n  shop: {{socket: {mariadb.socket}}}\n")
+        words = ("--no-own-server", "--config.targets", targets, "--user", "root", "--collect.interval", "60s")
+        with serving(*words) as daemon, ExitStack() as stack:
+            assert daemon.get("/probe?target=shop").value("up") == 1
+            for _ in range(60):
+                one = stack.enter_context(socket.create_connection(("127.0.0.1", daemon.port)))
+                one.sendall(b"GET /probe?target=hung HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert wait_for(lambda: (daemon.get("/metrics").value("exporter_scrapes_in_progress") or 0) >= 10)
+            assert [daemon.get("/probe?target=shop").value("up") for _ in range(SCRAPES)] == [1] * SCRAPES
+            assert daemon.get("/metrics").value("exporter_scrapes_in_progress") == 10, "it is still waited for"

@@ -30,6 +30,7 @@ from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.watch import Watch
 from myisam_exporter.web.access import Access
 from myisam_exporter.web.public_address import PublicAddress
+from myisam_exporter.web.scrape_slots import ScrapeSlots
 from myisam_exporter.web.server import Request, Response
 
 MAXIMUM_SCRAPES = 40
@@ -91,7 +92,7 @@ class Exporter:
     maximum_scrapes: int = MAXIMUM_SCRAPES
     own_process_metrics: bool = True
     public_address: PublicAddress = field(default_factory=PublicAddress)
-    _in_progress: int = 0
+    _slots: ScrapeSlots = field(init=False)
     _reload_successful: bool = True
     _reloaded_at: float = field(default_factory=time.time)
     _process_page: Callable[[], Page] | None = None
@@ -99,6 +100,10 @@ class Exporter:
     _renderer: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(RENDERERS, thread_name_prefix="render")
     )
+
+    def __post_init__(self) -> None:
+        """The slots are made of what was given."""
+        self._slots = ScrapeSlots(self.maximum_scrapes)
 
     async def handle(self, request: Request) -> Response:
         """The answer to one request."""
@@ -211,16 +216,17 @@ class Exporter:
         if asked - selected:
             raise BadRequestError(f"unknown collect[]: there are {', '.join(sorted(selected))}")
         selected = asked or selected
-        if self._in_progress >= self.maximum_scrapes or not self._may_read():
-            return _try_again(b"too many scrapes at once, try again later\n")
         loop = asyncio.get_running_loop()
         seconds = _deadline_seconds(request)
         ends_at = loop.time() + seconds
-        self._in_progress += 1
+        if not await self._slots.take(watch.label, seconds):
+            return _try_again(b"too many scrapes at once, try again later\n")
         try:
+            if not self._may_read():
+                return _try_again(b"too many scrapes at once, try again later\n")
             flight = watch.scrape(selected)
             self._readings.add(flight)
-            reading = await before_deadline(watch, flight, seconds)
+            reading = await before_deadline(watch, flight, max(ends_at - loop.time(), 0.0))
             own = [
                 *(self._own_pages() if with_own else ()),
                 *self._whereabouts(request, "" if with_own else watch.label),
@@ -234,7 +240,7 @@ class Exporter:
         except asyncio.TimeoutError:
             return _try_again(b"the metrics were not ready in time, try again later\n")
         finally:
-            self._in_progress -= 1
+            self._slots.give_back(watch.label)
         return _exposition(body, gzipped, open_metrics)
 
     def _may_read(self) -> bool:
@@ -246,7 +252,7 @@ class Exporter:
         values = [
             Value("exporter_build_info", 1, (__version__, platform.python_version())),
             Value("exporter_targets", self.fleet.size),
-            Value("exporter_scrapes_in_progress", self._in_progress),
+            Value("exporter_scrapes_in_progress", len(self._slots)),
             Value("exporter_config_last_reload_successful", int(self._reload_successful)),
             Value("exporter_config_last_reload_success_timestamp_seconds", self._reloaded_at),
         ]
