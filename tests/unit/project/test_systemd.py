@@ -107,3 +107,50 @@ def test_a_start_never_takes_for_ever(path: Path) -> None:
     told = dict(settings(path))
     assert told.get("Type") != "oneshot" or told["TimeoutStartSec"] == "12min"
     assert told.get("TimeoutStartSec") != "infinity"
+
+
+def taken_by_root(runtime: Path, node_exporter: Path) -> int:
+    """What root does after the check, in other directories: one command after the other, until one fails; its status."""
+    unit = UNITS / "myisam-advisor-check.service"
+    commands = [value.removeprefix("+") for name, value in settings(unit) if name == "ExecStartPost"]
+    assert len(commands) >= 2
+    status = 0
+    for command in commands:
+        words = command.replace("${RUNTIME_DIRECTORY}", str(runtime)).replace("/var/lib/prometheus/node-exporter", str(node_exporter)).split()
+        status = subprocess.run(words, capture_output=True, check=False).returncode
+        if status:
+            break
+    return status
+
+
+def test_root_puts_the_advice_in_place(tmp_path: Path) -> None:
+    runtime, node_exporter = tmp_path / "run", tmp_path / "node-exporter"
+    runtime.mkdir()
+    node_exporter.mkdir()
+    for words in ("first 1\n", "second 2\n"):
+        (runtime / "myisam_advisor.prom").write_text(words)
+        assert taken_by_root(runtime, node_exporter) == 0
+        assert [(path.name, path.read_text()) for path in node_exporter.iterdir()] == [("myisam_advisor.prom", words)]
+
+
+@pytest.mark.parametrize("stop", ["/proc", "a directory", "a file", "/dev/zero", "nothing"])
+def test_root_follows_no_link_of_a_service_that_was_taken_over(tmp_path: Path, stop: str) -> None:
+    """Three runs were enough: a link to /proc made mv fail, the next was left behind by it, and cp wrote through that."""
+    runtime, node_exporter, roots_own, elsewhere = tmp_path / "run", tmp_path / "node-exporter", tmp_path / "passwd", tmp_path / "elsewhere"
+    for directory in (runtime, node_exporter, elsewhere):
+        directory.mkdir()
+    roots_own.write_text("root's\n")
+    left = runtime / "myisam_advisor.prom"
+    places = {"a directory": str(elsewhere), "a file": str(roots_own)}
+    for target in (places.get(stop, stop), str(roots_own), str(elsewhere), None):
+        left.unlink(missing_ok=True)
+        if target is None:
+            left.write_text("attacker::0:0::/:/bin/sh\n")
+        else:
+            left.symlink_to(target)
+        assert (taken_by_root(runtime, node_exporter) == 0) == (target is None)
+        shown = node_exporter / "myisam_advisor.prom"
+        assert not shown.is_symlink()
+    assert roots_own.read_text() == "root's\n"
+    assert list(elsewhere.iterdir()) == []
+    assert shown.read_text().startswith("attacker"), "what it says of itself is its own affair"
