@@ -54,7 +54,7 @@ class MadeColumn:
             members = re.findall(r"'((?:[^']|'')*)'", self.inner)
             return str(members[number % len(members)]).replace("''", "'")
         if self.kind in ("date", "datetime", "timestamp", "time", "year"):
-            return self._moment(SOME_TIME + number * 37 % 300_000_000, is_zero)
+            return self._moment(SOME_TIME + number * 37 % 300_000_000)
         if self.kind in ("float", "double", "decimal"):
             return (
                 "0"
@@ -65,7 +65,7 @@ class MadeColumn:
             )
         return "" if is_zero else self._text(number)
 
-    def _moment(self, seconds: int, is_zero: bool) -> str:
+    def _moment(self, seconds: int) -> str:
         days, rest = divmod(seconds, 86_400)
         clock = f"{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
         day = f"{1970 + days // 365}-{days % 365 // 31 + 1:02d}-{days % 28 + 1:02d}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.advice.averting import AVERTS, DOES_NOT_AVERT, averted_of, keys_of_all, proposed_by, verdict_of
 from benchmarks.advice.changes import Untouching, keys_of, piece_of, pieces, untouching, whole
 from benchmarks.advice.model import Advice, Change
-from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, NOTHING, OUTCOMES, UNSAFE, UNTOUCHED, WORSENS
+from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, NOTHING, UNSAFE, UNTOUCHED, WORSENS
 from benchmarks.advice.record import BEST, RESULTS, Line, advice_of, all_records, measured_of, of_kind, whole_of
 from benchmarks.advice.scenarios import FAULT, NamedBy, Scenario
 from myisam_advisor.catalogue.rules import shipped_rules
@@ -215,8 +215,3 @@ def tallies(cases: Sequence[Case]) -> list[Tally]:
         for name, advice in advice_of(case.lines).items():
             found.setdefault(name, Tally(name)).count(case, advice)
     return [found[name] for name in sorted(found)]
-
-
-def outcome_counts(tally: Tally) -> list[int]:
-    """In the order of OUTCOMES."""
-    return [tally.outcomes[name] for name in OUTCOMES]

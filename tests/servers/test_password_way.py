@@ -1,6 +1,7 @@
 """How a password travels: hashed, over a verified way, or not at all. Option files against servers with every kind of certificate."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -92,7 +93,7 @@ def option_file(folder: Path, certificates: Path, text: str) -> Path:
 def outcome(target: Target) -> str:
     try:
         with Session(target, 5) as session:
-            cipher = session.status_text("Ssl_cipher")
+            ((_, cipher),) = session.rows("SHOW STATUS LIKE 'Ssl_cipher'")
             return IN if bool(cipher) == target.tls.wanted else f"in, TLS {cipher!r}"
     except UserError as error:
         assert SECRET not in str(error)
@@ -103,10 +104,7 @@ def outcome(target: Target) -> str:
 def test_option_files_mean_what_they_say(servers: dict[str, PrivateServer], certificates: Path, tmp_path: Path, text: str) -> None:
     for (kind, server), expected in zip(servers.items(), TABLE[text], strict=True):
         found = outcome(target_from_options([option_file(tmp_path, certificates, text)], host="127.0.0.1", port=server.port))
-        assert found == IN if expected == IN else pytest.fail(f"{kind}: {found}") if found == IN else True, f"{kind}: {found}"
-        if expected != IN:
-            with pytest.raises(UserError, match=f"(?s){expected}"):
-                raise UserError(found)
+        assert found == IN if expected == IN else re.search(expected, found, re.DOTALL), f"{kind}: {found}"
 
 
 @pytest.mark.parametrize(("text", "expected"), [("", OPEN_WAY), ("ssl-mode=DISABLED", OPEN_WAY), ("skip-ssl", OPEN_WAY), ("ssl-ca=CA", IN)])
@@ -119,8 +117,7 @@ def test_no_password_goes_to_another_host_without_tls(
     if expected == IN:
         assert found == IN
         return
-    with pytest.raises(UserError, match=expected):
-        raise UserError(found)
+    assert re.search(expected, found)
     assert outcome(replace(target, allow_cleartext=True)) == IN
     # Without a password there is none to protect: the server itself refuses.
     assert "Access denied" in outcome(replace(target, password=""))

@@ -20,7 +20,6 @@ from myisam_exporter.facts.columns import Value
 
 SEVERITIES = ("critical", "warning", "info")
 CONFIDENCES = ("confirmed", "likely", "suspected")
-SCOPES = ("server", "table", "index", "key_cache")
 FLAVOURS = ("mysql", "percona", "mariadb")
 # What one disk that turns does: the figure that the published thresholds rest on. An SSD does a hundred times as many.
 STORAGE_READS_PER_SECOND = 100

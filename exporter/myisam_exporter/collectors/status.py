@@ -52,10 +52,10 @@ STATUS = SampleKey("status", Status)
 _NAMES = SharedTexts()  # 500 for each target of a fleet, and twice: as they were and as they are
 
 
-def connections_at_work(readings: Sequence[float], ours: int = 1) -> float | None:
-    """The mean of these readings of Threads_running, without the connections of `ours` that read it; unknown without any."""
+def connections_at_work(readings: Sequence[float]) -> float | None:
+    """The mean of these readings of Threads_running, without our connection that reads it; unknown without any."""
     # A thread that ends while it is counted can make even our own one missing.
-    return max(sum(readings) / len(readings) - ours, 0.0) if readings else None
+    return max(sum(readings) / len(readings) - 1, 0.0) if readings else None
 
 
 class StatusCollector(Collector[Status]):

@@ -17,7 +17,6 @@ from myisam_exporter.facts.columns import (
     RowsByPlace,
     Value,
     WiderRows,
-    table_named,
 )
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.packed_rows import PackedRows
@@ -274,7 +273,6 @@ def mark_unknown(tables: Mapping[str, FactRows], reasons: Mapping[str, Unknown])
     for name, reason in reasons.items():
         table, _, column = name.partition(".")
         facts = tables[table]
-        if table_named(table) is None or (column and facts.has(column)) or (not column and facts.rows):
-            continue
-        unknown[name] = reason
+        if not (facts.has(column) if column else facts.rows):
+            unknown[name] = reason
     return unknown

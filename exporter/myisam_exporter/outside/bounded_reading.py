@@ -44,9 +44,9 @@ def bounded_bytes(path: Path | str, maximum_bytes: int = KERNEL_TEXT_BYTES) -> b
     return content
 
 
-def bounded_text(path: Path | str, encoding: str = "ascii", maximum_bytes: int = KERNEL_TEXT_BYTES) -> str:
+def bounded_text(path: Path | str, encoding: str = "ascii") -> str:
     """The text of a file; what is none in this encoding is replaced. Raises as `bounded_bytes` does."""
-    return bounded_bytes(path, maximum_bytes).decode(encoding, "replace")
+    return bounded_bytes(path).decode(encoding, "replace")
 
 
 def first_bytes(path: Path | str, maximum_bytes: int) -> bytes:

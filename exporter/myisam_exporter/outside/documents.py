@@ -114,11 +114,11 @@ def _unpacked(content: bytes, maximum_bytes: int) -> bytes:
     raise zlib.error(f"it has more than {_MAXIMUM_GZIP_PARTS} parts")
 
 
-def read_yaml_document(path: Path, kind: str, limits: Limits = SETTINGS) -> Any:
+def read_yaml_document(path: Path, kind: str) -> Any:
     """What a YAML file holds. Raises UserError that names the file, the line where it is known, and the fault."""
-    text = read_text(path, kind, limits.file_bytes)
+    text = read_text(path, kind, SETTINGS.file_bytes)
     try:
-        return parse_yaml(text, limits)
+        return parse_yaml(text)
     except DocumentError as error:
         where = f", line {error.line}" if error.line else ""
         raise UserError(f"{path}{where}: no YAML: {error}.") from None

@@ -80,14 +80,14 @@ class ForeignFiles:
         """O_NOATIME is a file's owner's alone (open(2)); one refusal speaks for all files of that owner."""
         self._flags &= ~os.O_NOATIME
 
-    def open_named(self, file: str, directory: int | None = None) -> int:
+    def open_named(self, file: str) -> int:
         """The same for a name that somebody else gave: looked at before it is opened, as opening a device can do something.
 
         Raises as `open` does.
         """
         if self.owner is not None:
-            return self._followed(file, directory)[0]
-        seen = _looked_at(file, directory, os.O_NOFOLLOW)
+            return self._followed(file, None)[0]
+        seen = _looked_at(file, None, os.O_NOFOLLOW)
         try:
             self._check(os.fstat(seen), file)
             return self._reopened(seen)
@@ -113,20 +113,20 @@ class ForeignFiles:
             self._check(status, file)
         return status
 
-    def open_directory(self, path: str, directory: int | None = None) -> int:
+    def open_directory(self, path: str) -> int:
         """A descriptor of a directory to list; a link is followed to one of the owner's.
 
         Raises ForeignFileError, OtherOwnerError, and OSError as open(2) does: NotADirectoryError where it is none.
         """
         try:
-            return os.open(path, _DIRECTORY | os.O_NOFOLLOW, dir_fd=directory)
+            return os.open(path, _DIRECTORY | os.O_NOFOLLOW)
         except ValueError:
             raise _no_name(path) from None
         except OSError as error:
             # open(2) says ENOTDIR of a link where a directory is wanted, and ELOOP elsewhere.
             if error.errno not in {errno.ELOOP, errno.ENOTDIR} or self.owner is None:
                 raise
-        seen = _target(path, directory, os.O_DIRECTORY)
+        seen = _target(path, None, os.O_DIRECTORY)
         try:
             objection = self._other_owner(os.fstat(seen), path)
             if objection is not None:
@@ -223,9 +223,9 @@ def can_be_named(path: Path) -> bool:
         return False
 
 
-def read_small(path: Path | str, maximum_bytes: int = SMALL_FILE_BYTES, owner: int | None = None) -> bytes:
+def read_small(path: Path | str, maximum_bytes: int = SMALL_FILE_BYTES) -> bytes:
     """The first bytes of a regular file that somebody else named. Raises ForeignFileError, and OSError as open(2) does."""
-    descriptor = ForeignFiles(owner).open_named(str(path))
+    descriptor = ForeignFiles().open_named(str(path))
     try:
         return os.read(descriptor, maximum_bytes)
     finally:
