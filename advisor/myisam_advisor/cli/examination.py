@@ -18,7 +18,7 @@ from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import printable
-from myisam_advisor.texts.width import WIDEST
+from myisam_advisor.texts.width import UNFOLDED, WIDEST
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
@@ -29,8 +29,6 @@ from myisam_exporter.server.target import Target
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 WORKING, DEGRADED, OFF, NOT_HERE = "working", "degraded", "off", "not here"
-# One line for each problem, whatever its length: a pipe is read by grep.
-PIPED_WIDTH = 10_000
 KEY_COLUMNS = frozenset({"schema_name", "table_name", "name"})
 STYLES = {WORKING: "green", DEGRADED: "yellow", OFF: "red", NOT_HERE: "dim"}
 
@@ -172,7 +170,7 @@ def summary_of(examinations: Sequence[Examination], remedies: Sequence[Remedy]) 
 
 def examination_as_text(examinations: Sequence[Examination], reader: TextIO | None = None, who: str = "") -> str:
     """Who asks, a line for each source, what to do about what is missing, and how many work; for the stream `reader` (None: a file)."""
-    return without_padding(drawn(_parts(examinations, who), reader, piped_width=PIPED_WIDTH, maximum_width=WIDEST))
+    return without_padding(drawn(_parts(examinations, who), reader, piped_width=UNFOLDED, maximum_width=WIDEST))
 
 
 def _parts(examinations: Sequence[Examination], who: str) -> Iterable[RenderableType]:

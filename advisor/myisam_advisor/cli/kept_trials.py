@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 # What a server had since its start says little before; the minutes of a trial, which are chosen quiet, say nothing of its load.
 MINIMUM_UPTIME_SECONDS = 3600.0
-# One line for each sentence, whatever its length: a pipe is read by grep.
-PIPED_WIDTH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +73,13 @@ class Keeping:
 
         from myisam_advisor.texts.drawing import drawn, without_padding
         from myisam_advisor.texts.templates import printable
-        from myisam_advisor.texts.width import WIDEST
+        from myisam_advisor.texts.width import UNFOLDED, WIDEST
 
         paths = {path for _, _, path in self.kept}
         return "".join(
             f"{printable(line)}\n"
             if line in paths
-            else without_padding(drawn([Text(printable(line))], reader, piped_width=PIPED_WIDTH, maximum_width=WIDEST))
+            else without_padding(drawn([Text(printable(line))], reader, piped_width=UNFOLDED, maximum_width=WIDEST))
             for line in self.in_words()
         )
 

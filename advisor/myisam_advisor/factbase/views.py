@@ -17,10 +17,10 @@ from myisam_advisor.factbase.guarded_query import Result
 from myisam_advisor.texts.column_units import in_words, unit_of
 from myisam_advisor.texts.drawing import as_read_by, drawn, is_terminal, terminal_width, without_padding
 from myisam_advisor.texts.templates import count, printable
+from myisam_advisor.texts.width import UNFOLDED
 from myisam_exporter.facts.columns import TABLES, Value
 from myisam_exporter.look.fact_set import FactSet
 
-PIPED_WIDTH = 10_000
 UNKNOWN_SIGN = "-"
 COLUMN_GAP = 2
 # Of a table whose last column is text as long as it likes: its columns, and what the others may take of the terminal's width.
@@ -68,7 +68,7 @@ def overview(facts: FactSet, reader: TextIO | None = None) -> str:
     lines = [
         Text(f"myisam-advisor {hint}", style="dim") for hint in (*hints, "table DB.TABLE: all of one MyISAM table")
     ]
-    return drawn([grid, Text(), *lines], reader, piped_width=PIPED_WIDTH)
+    return drawn([grid, Text(), *lines], reader, piped_width=UNFOLDED)
 
 
 def result_as_text(
@@ -94,11 +94,11 @@ def result_as_text(
         return "".join(f"  {line}\n" for line in _lines(result.columns, rows[0]))
     width = terminal_width(reader)
     if width is None:
-        text = without_padding(drawn([_grid(result, rows)], reader, piped_width=PIPED_WIDTH))
+        text = without_padding(drawn([_grid(result, rows)], reader, piped_width=UNFOLDED))
     elif prose or _width(result.columns, rows) <= width:
-        text = drawn([_grid(result, rows, "bold", prose)], reader, piped_width=PIPED_WIDTH)
+        text = drawn([_grid(result, rows, "bold", prose)], reader, piped_width=UNFOLDED)
     elif _ends_ragged(result, rows, width):
-        text = without_padding(drawn([_grid(result, rows)], None, piped_width=PIPED_WIDTH))
+        text = without_padding(drawn([_grid(result, rows)], None, piped_width=UNFOLDED))
     else:
         text = _upright(result.columns, rows)
     return f"{text}... more rows were left out\n" if result.truncated else text

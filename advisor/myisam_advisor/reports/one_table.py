@@ -15,6 +15,7 @@ from myisam_advisor.texts.templates import count, duration, object_name, percent
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
@@ -251,7 +252,7 @@ def _summary(row: Row, indexes: Sequence[Row]) -> str:
         parts.append(f"{count(row['rows'])} {'row' if row['rows'] == 1 else 'rows'}")
     parts += [
         f"{size(value)} {what}"
-        for what, value in (("data", _number(row["data_bytes"])), ("indexes", _number(row["index_bytes"])))
+        for what, value in (("data", number_of(row["data_bytes"])), ("indexes", number_of(row["index_bytes"])))
         if value is not None
     ]
     if indexes:
@@ -275,10 +276,10 @@ def _in_words(column: str, row: Row) -> str:
     if column in ("crashed", "recovery_failed", "auto_increment_within_index"):
         return "yes"
     if column == "data_modified_seconds_ago":
-        age = _number(value) or 0.0
+        age = number_of(value) or 0.0
         return f"{duration(age)} ago" if age >= 1 else "just now"
     words = in_words(column, value)
-    number, whole = _number(value), _number(row.get(WHOLES.get(column, LIMITS.get(column, ""))))
+    number, whole = number_of(value), number_of(row.get(WHOLES.get(column, LIMITS.get(column, ""))))
     if number is None or whole is None:
         return words
     if column in LIMITS:
@@ -300,7 +301,7 @@ def _used(share: float) -> str:
 def _index(row: Row) -> ToldIndex:
     kind = str(row["algorithm"] or "")
     return ToldIndex(
-        int(_number(row["index_number"]) or 0),
+        int(number_of(row["index_number"]) or 0),
         str(row["index_name"] or ""),
         str(row["key_description"] or ""),
         f"unique {kind}".strip() if row["is_unique"] else kind,
@@ -360,7 +361,7 @@ def _trial(experiment: str, name: TableName, row: Row, why: str) -> Iterable[Tri
     # As SQL quotes both, wherever one of them must be quoted: what a trial takes in every case.
     label = object_name(*name)
     spelled = quote_table(*name) if "`" in label else label
-    larger = (_number(row["data_bytes"]) or 0) + (_number(row["index_bytes"]) or 0)
+    larger = (number_of(row["data_bytes"]) or 0) + (number_of(row["index_bytes"]) or 0)
     if not spelled.isprintable():
         return
     if larger > COPY_LIMIT_BYTES:
@@ -383,7 +384,3 @@ def _missing(facts: FactSet, row: Row) -> Iterable[Missing]:
                 reasons.setdefault(why, []).append(label)
     for reason, labels in reasons.items():
         yield Missing(tuple(labels), reason.reason, reason.remedy)
-
-
-def _number(value: Value) -> float | None:
-    return value if isinstance(value, int | float) else None

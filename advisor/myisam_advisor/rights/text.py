@@ -14,10 +14,9 @@ from myisam_advisor.rights.recipe import Recipe
 from myisam_advisor.rights.sights import HIDDEN, NO_MATTER_OF_RIGHTS, NOT_HERE, NOT_KNOWN, OFF, SEEN, Sight, all_seen
 from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.templates import printable
-from myisam_advisor.texts.width import WIDEST
+from myisam_advisor.texts.width import UNFOLDED, WIDEST
 from myisam_exporter.server.account import with_reason
 
-PIPED_WIDTH = 10_000
 STYLES = {SEEN: "green", HIDDEN: "red", OFF: "yellow", NOT_HERE: "dim", NOT_KNOWN: "yellow"}
 APPLY = "sudo myisam-advisor rights --apply"
 
@@ -39,7 +38,7 @@ def _drawn(parts: Iterable[RenderableType], reader: TextIO | None) -> str:
         drawn(
             [part],
             reader,
-            piped_width=PIPED_WIDTH,
+            piped_width=UNFOLDED,
             maximum_width=WIDEST,
             soft_wrap=isinstance(part, Text) and bool(part.no_wrap),
         )

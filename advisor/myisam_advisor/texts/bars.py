@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
+from math import fsum
 from typing import TextIO
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -29,7 +29,7 @@ def sparkline(points: Points, begin: float, end: float, bars: str = BARS, width:
     for moment, value in points:
         if value is not None and first <= moment <= end:
             buckets[min(int((moment - first) / span * width), width - 1)].append(value)
-    means = [statistics.fmean(values) if values else None for values in buckets]
+    means = [fsum(values) / len(values) if values else None for values in buckets]
     known = [mean for mean in means if mean is not None]
     low, high = min([0.0, *known]), max(known, default=0.0)
     return "".join(" " if mean is None else bars[_height(mean, low, high, len(bars))] for mean in means)

@@ -8,6 +8,8 @@ from typing import TextIO
 PAGE_WIDTH = 100
 # Narrower than this nothing is legible; longer lines of prose tire the eye.
 NARROWEST, WIDEST = 20, 120
+# No line of ours is so wide. A sentence is one line of what a pipe or a file is given: grep reads it.
+UNFOLDED = 10_000
 
 
 def text_width(reader: TextIO | None) -> int:

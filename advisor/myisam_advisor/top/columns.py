@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from myisam_advisor.texts.templates import object_name
 from myisam_advisor.top.figures import Say, figure, octets, share
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows
 
 Numbers = Sequence[float | None]
@@ -31,7 +31,7 @@ class Column:
 
 def _plain(column: str) -> Callable[[FactRows], Numbers]:
     def numbers(rows: FactRows) -> Numbers:
-        return [_number(value) for value in rows.values(column)]
+        return [number_of(value) for value in rows.values(column)]
 
     return numbers
 
@@ -62,10 +62,6 @@ def _ratio(part: str, whole: str) -> Callable[[FactRows], Numbers]:
         return [None if one is None or not other else min(one / other, 1.0) for one, other in pairs]
 
     return numbers
-
-
-def _number(value: Value) -> float | None:
-    return value if isinstance(value, int | float) else None
 
 
 COLUMNS = (

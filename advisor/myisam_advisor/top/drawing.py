@@ -11,6 +11,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from myisam_advisor.texts.bars import BARS
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.top.columns import BY_NAME, BY_NO_COLUMN, COLUMNS, Column
 from myisam_advisor.top.pages import Part, page
@@ -29,7 +30,7 @@ from myisam_advisor.top.scene import (
     table,
     title,
 )
-from myisam_advisor.top.sparks import BARS, spark
+from myisam_advisor.top.sparks import spark
 from myisam_advisor.top.view import LIST, Shown, place_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 

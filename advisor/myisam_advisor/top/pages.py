@@ -24,6 +24,7 @@ from myisam_advisor.top.trails import GAUGES
 from myisam_advisor.top.view import FINDINGS, HELP, STATEMENTS, TABLE, WHY
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 Row = Mapping[str, Value]
@@ -155,8 +156,7 @@ def _now(rows: FactRows, place: int) -> list[tuple[str, str]]:
 
 def _of_file(row: Row) -> Iterable[tuple[str, str]]:
     def number(name: str) -> float | None:
-        value = row.get(name)
-        return value if isinstance(value, int | float) else None
+        return number_of(row.get(name))
 
     def has(name: str) -> bool:
         return number(name) is not None

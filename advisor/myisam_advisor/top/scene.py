@@ -19,6 +19,7 @@ from myisam_advisor.top.view import View
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
 FIRST_LOOK = "The first look at the server is under way."
@@ -158,8 +159,7 @@ def caches(scene: Scene) -> list[ShownCache]:
 
 def _cache(row: Mapping[str, Value], trails: Trails) -> ShownCache:
     def number(name: str) -> float | None:
-        value = row.get(name)
-        return value if isinstance(value, int | float) else None
+        return number_of(row.get(name))
 
     cells = (
         octets(number("size_bytes")),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-BARS = "▁▂▃▄▅▆▇█"
+from myisam_advisor.texts.bars import BARS
+
 NOT_KNOWN = " "
 
 

@@ -9,6 +9,7 @@ from dataclasses import field
 from myisam_advisor.top.figures import Say, each_second, figure, octets_per_second, share
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactSet
 
 KEPT = 300
@@ -26,16 +27,12 @@ class Gauge:
     highest: float | None = None
 
 
-def _number(value: Value) -> float | None:
-    return value if isinstance(value, int | float) else None
-
-
 def _single(table: str, *columns: str) -> Callable[[FactSet], float | None]:
     """The sum of columns of a table that has one row; unknown where one of them is."""
 
     def value(facts: FactSet) -> float | None:
         row = facts.single(table)
-        numbers = [_number(row.get(column)) for column in columns]
+        numbers = [number_of(row.get(column)) for column in columns]
         known = [number for number in numbers if number is not None]
         return sum(known) if len(known) == len(numbers) else None
 
@@ -49,7 +46,7 @@ def _rate_of(name: str) -> Callable[[FactSet], float | None]:
         status = facts.tables["status"]
         return next(
             (
-                _number(rate)
+                number_of(rate)
                 for one, rate in zip(status.values("name"), status.values("per_second"), strict=True)
                 if one == name
             ),
@@ -62,13 +59,13 @@ def _rate_of(name: str) -> Callable[[FactSet], float | None]:
 def _statements(facts: FactSet) -> float | None:
     """Without our own."""
     all_of_them = _rate_of("Questions")(facts)
-    own = _number(facts.single("server").get("own_statements_per_second"))
+    own = number_of(facts.single("server").get("own_statements_per_second"))
     return None if all_of_them is None else max(all_of_them - (own or 0.0), 0.0)
 
 
 def _key_cache_misses(facts: FactSet) -> float | None:
     caches = facts.tables["key_cache"]
-    rates = [_number(rate) for rate in caches.values("reads_per_second")]
+    rates = [number_of(rate) for rate in caches.values("reads_per_second")]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known else None
 
@@ -125,5 +122,5 @@ class Trails:
 
 def requests_of(cache: dict[str, Value]) -> float | None:
     """Index blocks asked of a key cache in a second, to read or to write."""
-    reads, writes = (_number(cache.get(name)) for name in ("read_requests_per_second", "write_requests_per_second"))
+    reads, writes = (number_of(cache.get(name)) for name in ("read_requests_per_second", "write_requests_per_second"))
     return None if reads is None or writes is None else reads + writes

@@ -15,13 +15,13 @@ from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.residency import PAGE_BYTES
 from myisam_exporter.outside.bounded_reading import bounded_text
 from myisam_exporter.server.location import ELSEWHERE
 
 MICROSECONDS_PER_SECOND = 1_000_000
 MILLISECONDS_PER_SECOND = 1_000
 SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the disk's own sectors are
-PAGE_BYTES = os.sysconf("SC_PAGESIZE")
 
 
 @dataclass(frozen=True, slots=True)

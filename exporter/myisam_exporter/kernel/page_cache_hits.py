@@ -6,11 +6,9 @@ against kernel tracepoints.
 
 from __future__ import annotations
 
-import os
-
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.kernel.residency import PAGE_BYTES
 
-PAGE_BYTES = os.sysconf("SC_PAGESIZE")
 MINIMUM_ACCESSES = 1000
 
 

@@ -7,8 +7,9 @@ from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.mysqld_process import COLLECTOR
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.kernel.page_cache_hits import PAGE_BYTES, page_cache_hits
+from myisam_exporter.kernel.page_cache_hits import page_cache_hits
 from myisam_exporter.kernel.process import ProcessSample, read_process
+from myisam_exporter.kernel.residency import PAGE_BYTES
 from myisam_exporter.metrics.base import Running, Scene
 from myisam_exporter.metrics.mysqld_process import GROUP
 
