@@ -21,7 +21,7 @@ os.environ.pop("COLUMNS", None)
 # Python looks a codec up once: a test that is another user at that moment may not be able to read it, and nobody could after it.
 for codec in ("ascii", "utf-8", "latin-1", "idna"):
     codecs.lookup(codec)
-# These tests look at private servers as whoever runs them, root included; the programs themselves never do (trial/apart.py).
+# These tests look at private servers as whoever runs them, root included; the programs themselves never do (trial/private/apart.py).
 unprivileged.root_may_control = True
 
 # A deadline for each example would measure the machine.

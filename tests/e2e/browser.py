@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -37,12 +38,14 @@ def chromium(width: int = 1200, height: int = 900, *, dark: bool = False, script
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"} | ({"performance": "ALL"} if network else {}))
     if not script:
         options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
-    browser = Chrome(options, ChromeService(program("chromedriver")))
-    try:
-        dress(browser, width, height, dark=dark)
-        yield browser
-    finally:
-        browser.quit()
+    # What a browser of these leaves in the directory for temporary files, nobody else takes away.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        browser = Chrome(options, ChromeService(program("chromedriver"), env={**os.environ, "TMPDIR": folder}))
+        try:
+            dress(browser, width, height, dark=dark)
+            yield browser
+        finally:
+            browser.quit()
 
 
 def dress(browser: Chrome, width: int, height: int = 800, *, dark: bool = False) -> None:

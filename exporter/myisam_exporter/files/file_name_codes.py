@@ -1,7 +1,7 @@
 """The short codes (`@` and two characters) of the servers' "filename" character set. Generated, never typed.
 
 Source: `SELECT HEX(CONVERT(_utf16 0x.... USING filename))` for every character of the basic plane, the same on MySQL 5.6,
-MariaDB 10.11 and 11.8; tests/servers/test_file_names.py asks the servers again and compares.
+MariaDB 10.11 and 11.8; tests/servers/test_myi_files.py asks the servers again and compares.
 """
 
 # First character of the code: its second characters, and the characters they stand for, in the same order.
