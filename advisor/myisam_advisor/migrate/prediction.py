@@ -172,9 +172,9 @@ def _one(
     after = _size(table.structure, contents, to, here, own) if contents else None
     lasts = lasting(contents, after, to, here, machine, own) if contents and after else None
     known = {one.code for one in errors} | {OF_PARTITIONS}
-    there = _certain(table.structure, to, target, name) if target is not None else []
+    there = _on_target(table, table.structure, to, target, name, errors) if target is not None else []
     # What the script writes, which resets options, is refused of less.
-    of_script = _certain(bare, to, target, name) if target is not None else []
+    of_script = _on_target(table, bare, to, target, name, errors) if target is not None else []
     return Prediction(
         table.name, table.structure.engine, to, tuple(errors), (*limits(to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)), table.contents,
         lasts, after, table.structure.row_format, table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(on_this_server(bare)),
@@ -193,6 +193,15 @@ def _size(structure: Structure, contents: Contents, to: str, here: ServerKind, o
 def _certain(structure: Structure, to: str, kind: ServerKind, name: Sql) -> list[Refusal]:
     """What is refused of a table so made, whatever its rows are."""
     return [one for one in refusals(structure, to, kind, name) if not one.may]
+
+
+def _on_target(
+    table: FoundTable, made: Structure, to: str, target: ServerKind, name: Sql, errors: Sequence[Refusal]
+) -> list[Refusal]:
+    """The same on the target, with the constraints that refer to the table: a dump, and an upgrade, takes them along. What is refused here for the same reason is told."""
+    foreign = foreign_refusals(made, table.referred_by, target) if to == INNODB else []
+    told = {one.why for one in errors}
+    return [one for one in with_foreign(_certain(made, to, target, name), foreign, target) if one.why not in told]
 
 
 def _changes(subject: Subject, target: ServerKind | None) -> tuple[Change, ...]:

@@ -18,12 +18,16 @@ from myisam_advisor.migrate.script import foreign_keys_unknown, tables_of
 from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.sizes import Range
 from myisam_advisor.migrate.times import REPORTED
+from myisam_advisor.remedies.script import ESCAPED
 from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.templates import duration, object_name, printable, sentence, size
 from myisam_advisor.texts.width import WIDEST
 
 PIPED_WIDTH = 120
 UNKNOWN = "not known"
+ESCAPED_NAMES = (
+    "A character of a name that cannot be seen is written as an escape: the name as it is stands in --format json."
+)
 ELSEWHERE = "by what took how long on another machine: on yours half or four times of that; trial engine measures yours"
 # What somebody has to look at, table by table.
 NAMED = frozenset({
@@ -66,7 +70,31 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
         yield Text("")
         yield Text("Left out, and why:", style="bold")
         for name, why in migration.left_out:
-            yield Padding(Text(printable(sentence(f"{name}: {why}"))), (0, 0, 0, 2))
+            yield from _shown(sentence(f"{name}: {why}"), 2)
+    if any(map(_is_escaped, _texts(migration))):
+        yield Text("")
+        yield Text(ESCAPED_NAMES)
+
+
+def _texts(migration: Migration) -> Iterable[str]:
+    """Whatever may hold a name."""
+    for one in migration.predictions:
+        yield object_name(*one.name)
+        yield from (text for error in (*one.errors, *one.target_errors) for text in (error.why, error.mend))
+        yield from (text for change in one.changes for text in (change.what, change.statement))
+    yield from (text for pair in migration.left_out for text in pair)
+
+
+def _is_escaped(text: str) -> bool:
+    """Whether something in it cannot be seen, so that what is shown is another text."""
+    return printable(text) != text
+
+
+def _shown(text: str, indent: int, style: str = "") -> Iterable[RenderableType]:
+    """A text; where it holds a statement that is not what it looks like, this is said below it, as in the script."""
+    yield Padding(Text(printable(text), style=style), (0, 0, 0, indent))
+    if _is_escaped(text) and ";" in text:
+        yield Padding(Text(ESCAPED, style="yellow"), (0, 0, 0, indent))
 
 
 def _headline(migration: Migration, failing: int) -> str:
@@ -108,7 +136,7 @@ def _failing_there(migration: Migration, converting: Sequence[Prediction]) -> It
     for told, of in found.items():
         tables = ", ".join(printable(object_name(*one.name)) for one, _ in of)
         yield Text.assemble((tables, "yellow"), f"  {printable(told)}")
-        yield Padding(Text(printable(of[0][1].mend), style="cyan"), (0, 0, 0, 4))
+        yield from _shown(of[0][1].mend, 4, "cyan")
 
 
 def _failing(one: Prediction, migration: Migration) -> Iterable[RenderableType]:
@@ -116,10 +144,10 @@ def _failing(one: Prediction, migration: Migration) -> Iterable[RenderableType]:
     for number, error in enumerate(one.errors):
         hidden = "" if number == 0 else " (hidden behind the one before)"
         yield Padding(Text(printable(f"{error.label}{hidden}: {error.why}.")), (0, 0, 0, 2))
-        yield Padding(Text(printable(error.mend), style="cyan"), (0, 0, 0, 4))
+        yield from _shown(error.mend, 4, "cyan")
     for error in one.target_errors:
         yield Padding(Text(printable(migration.on_target(error))), (0, 0, 0, 2))
-        yield Padding(Text(printable(error.mend), style="cyan"), (0, 0, 0, 4))
+        yield from _shown(error.mend, 4, "cyan")
 
 
 def _now(one: Prediction) -> str:
@@ -165,7 +193,7 @@ def _changes(converting: Iterable[Prediction]) -> Iterable[RenderableType]:
         tables = ", ".join(printable(object_name(*one.name)) for one, _ in of) if named else tables_of(len(of))
         yield Text.assemble((name, "yellow"), f"  {tables}: {printable(change.what)}")
         if change.statement:
-            yield Padding(Text(printable(change.statement), style="dim"), (0, 0, 0, 4))
+            yield from _shown(change.statement, 4, "dim")
 
 
 def _time(converting: list[Prediction]) -> str:

@@ -59,6 +59,31 @@ def test_each_server_refuses_a_constraint_with_its_own_error(structure: Structur
     assert [("foreign-key-alive" in [change.id for change in one.changes]) for one in told] == [not any(error.code in {1025, 1822, 3734, 3780, 6125} for error in one.errors) for one in told]
 
 
+@pytest.mark.parametrize(
+    ("structure", "here", "there", "codes"),
+    [
+        (table(indexes=(index((0, 4)),)), ("mysql", (8, 0)), ("mysql", (8, 4)), [6125]),
+        (table(indexes=(index((0, 4)),)), ("mysql", (8, 0)), ("mysql", (8, 3)), []),
+        (table(indexes=(index((0, 4)),)), ("mysql", (5, 6)), ("mariadb", (11, 8)), []),
+        (KEYED, ("mysql", (5, 6)), ("mysql", (9, 7)), []),
+        (table(), ("mysql", (5, 6)), ("mysql", (8, 0)), []),
+        # The order of the target: what its engine refuses comes behind the constraints.
+        (replace(table(indexes=(index((0, 4)),)), row_format="FIXED"), ("mysql", (5, 6)), ("mysql", (9, 7)), [6125, 1031]),
+    ],
+)  # fmt: skip
+def test_a_constraint_is_held_to_the_target_too(structure: Structure, here: tuple[str, tuple[int, int]], there: tuple[str, tuple[int, int]], codes: list[int]) -> None:
+    found = FoundTable(("s", "t"), structure, None, referred_by=(key(),))
+    (told,) = predict([found], "InnoDB", by_default(*here), by_default(*there), Machine())
+    assert [error.code for error in told.target_errors] == codes
+    (to_aria,) = predict([found], "Aria", by_default("mariadb", (10, 5)), by_default("mariadb", (11, 8)), Machine())
+    assert to_aria.target_errors == ()
+
+
+def test_a_constraint_that_is_refused_here_for_the_same_reason_is_told_once() -> None:
+    (told,) = predict([FoundTable(("s", "t"), KEYED, None, referred_by=(key((NUMBER, 8, False)),))], "InnoDB", OLD, by_default("mysql", (9, 7)), Machine())
+    assert ([error.code for error in told.errors], told.target_errors) == ([1025], ())
+
+
 def test_without_foreign_key_checks_and_to_aria_nothing_is_held_to_them() -> None:
     unchecked = replace(MARIADB, foreign_checks=False)
     for kind, to in ((unchecked, "InnoDB"), (MARIADB, "Aria")):
