@@ -24,13 +24,16 @@ from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, owner_of, scan_
 from myisam_exporter.files.file_names import decode_schema, decode_table
 from myisam_exporter.files.myi_header import Header, HeaderError, parse_header, read_header_bytes
 from myisam_exporter.files.schema_reader import OTHER_ENGINE_ENDINGS
+from myisam_exporter.files.sdi_structure import MAXIMUM_FILE_BYTES, SdiError, parse_sdi
 from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
+from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.sql import quote_table
 
 COMPRESSED = "compressed"
 DATA, INDEX = ".MYD", ".MYI"
-DEFINITIONS = (".frm", ".sdi")
+SERIALISED = ".sdi"
+DEFINITIONS = (".frm", SERIALISED)
 # What helps where files may not be read.
 AS_OWNER = "run as root or as the server's user"
 
@@ -206,7 +209,8 @@ def _source(
     if len(found) > 1 or found[0].partition is not None:
         raise TrialError(f"{label} is partitioned: a trial copies tables without partitions.")
     folder, stem = Path(found[0].directory), found[0].stem
-    opened = tuple(_opened(label, folder, file, opener, stack) for file in _file_names(label, folder, stem))
+    file_names = _file_names(label, folder, stem, name[1], opener)
+    opened = tuple(_opened(label, folder, file, opener, stack) for file in file_names)
     source = Source(*name, folder.name, stem, 0, 0, opened)
     header = header_of(label, source.file(INDEX).descriptor)
     if header.crashed:
@@ -216,15 +220,45 @@ def _source(
     return Source(*name, folder.name, stem, header.rows, 0, opened)
 
 
-def _file_names(label: str, folder: Path, stem: str) -> list[str]:
-    """A table's files: MySQL 8 and later put a number between stem and .sdi."""
+def _file_names(label: str, folder: Path, stem: str, table: str, opener: ForeignFiles) -> list[str]:
+    """A table's files."""
     try:
         names = os.listdir(folder)
     except OSError as error:
         raise TrialError(f"{label}: {folder} cannot be listed: {error.strerror}.") from None
     definitions = [f"{stem}.frm"] if f"{stem}.frm" in names else []
-    definitions += [name for name in names if name.endswith(".sdi") and name.rpartition("_")[0] == stem]
-    return [f"{stem}{DATA}", f"{stem}{INDEX}", *definitions]
+    return [f"{stem}{DATA}", f"{stem}{INDEX}", *definitions, *_serialised(folder, names, table, opener)]
+
+
+def _serialised(folder: Path, names: Sequence[str], table: str, opener: ForeignFiles) -> list[str]:
+    """The .sdi file that MySQL 8 and later write beside a table: the first sixteen characters of its name and a number, so that what it says in it tells whose it is."""
+    likely = [name for name in names if name.endswith(SERIALISED) and table.startswith(_begin_of_name(name) or "\0")]
+    own = [name for name in likely if _described_in(folder / name, opener) == table]
+    # A copy by hand has another number; that of the server's own grows.
+    return sorted(own, key=_number_of)[-1:]
+
+
+def _begin_of_name(file_name: str) -> str:
+    named = decode_table(file_name.removesuffix(SERIALISED).rpartition("_")[0])
+    return named[0] if named else ""
+
+
+def _number_of(file_name: str) -> int:
+    return whole_number(file_name.removesuffix(SERIALISED).rpartition("_")[2]) or 0
+
+
+def _described_in(path: Path, opener: ForeignFiles) -> str:
+    """The table that a .sdi file describes; empty where it does not tell."""
+    try:
+        descriptor = opener.open_named(str(path))
+    except OSError:
+        return ""
+    try:
+        return parse_sdi(os.pread(descriptor, MAXIMUM_FILE_BYTES, 0).decode())[1]
+    except (SdiError, OSError, UnicodeDecodeError):
+        return ""
+    finally:
+        os.close(descriptor)
 
 
 def _opened(label: str, folder: Path, name: str, opener: ForeignFiles, stack: ExitStack) -> SourceFile:
