@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Sequence, Set
 from functools import cached_property
 
-from myisam_advisor.workload.tokens import plain_name
+from myisam_advisor.workload.tokens import LITERAL, plain_name
 
 Table = tuple[str | None, str]
 
@@ -166,8 +166,12 @@ class References:
         first = self._name(at)
         if first is None:
             return None, at
-        if self._at(at + 1) == b"." and (second := self._name(at + 2)) is not None:
-            return (first, second), at + 3
+        if self._at(at + 1) == b".":
+            if (second := self._name(at + 2)) is not None:
+                return (first, second), at + 3
+            if self._at(at + 2) == LITERAL:
+                # A name that could not be read: the one before it is of a database, and of no table.
+                return None, at
         return (None, first), at + 1
 
     def _name(self, at: int) -> str | None:

@@ -20,6 +20,10 @@ CASES = [
         ("delete from a using t1 a join t2 b on a.i=b.i", "d.t2", "d.t1", "w"),
         ("delete from x.*, y using a x join b y join c", "d.c", "d.a d.b", "w"),
         ("delete a.* from a join b", "d.b", "d.a", "w"),
+        # What cannot be read behind a database's name leaves no table of that name.
+        ('select * from a, e."b c", f', "d.a d.f", "", ""),
+        ('insert into e."b c" values (1)', "", "", "w?"),
+        ('update e."b c" set x=1', "", "", "w?"),
         ("set statement a=1 for delete from t", "", "d.t", "w"),
         ("begin not atomic insert into t values (1); end", "", "", "w?"),
         ("select trim(both 'x' from n), f(a, b) from t", "d.t", "", ""),
