@@ -28,6 +28,8 @@ NO_RECOVERY = ("", "0", "OFF", "NONE")
 # There on every system, and kept over a restart of the machine; mktemp makes a directory in it for its owner alone. How much room it has is not known:
 # it may be on the disk of the system, so only a small copy goes there.
 BACKUPS = "/var/tmp"
+# Of the table's name in that of its .sdi file; the files of others that begin so are small, and are copied with it.
+SERIALISED_NAME_CHARACTERS = 16
 SMALL_BYTES = 1 << 30
 DATA_DICTIONARY_FROM = 80000  # MySQL keeps no .frm from then on, but a .sdi beside the table
 
@@ -99,7 +101,7 @@ def _backup(schema: str, table: str, backup_bytes: float | None, context: PlanCo
             'df -h /var/tmp && copied="$(mktemp -d {})" && echo "$copied" && cp -p {}.MY[ID] {}_*.sdi "$copied"',
             place,
             stem,
-            stem,
+            str(PurePosixPath(str(directory), schema, table[:SERIALISED_NAME_CHARACTERS])),
             meant=by_hand,
         )
     # Partitions have files of their own: table#P#name.MYD.
