@@ -12,7 +12,7 @@ CRITICAL, WARNING, INFO, GOOD = "critical", "warning", "info", "good"
 SERIOUS = (CRITICAL, WARNING)
 _SENTENCE = re.compile(r"(.+?[.!?])(?=\s+[A-Z0-9`]|\s*$)", re.DOTALL)
 # Rules that say that nothing can be said.
-NO_SAMPLE = "insufficient-sample"
+NO_SAMPLE, NO_TABLES = "insufficient-sample", "no-myisam"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,11 @@ def verdict_of(judgement: Judgement, interval_seconds: float | None) -> Verdict:
     if short:
         detail = f"A possible gain: {short[0].title}. {first_sentence(short[0].message)}"
         return Verdict(COULD_GAIN, "Nothing serious holds this server back.", detail, short[0], INFO)
+    nobody = next((finding for finding in judgement.findings if finding.rule == NO_TABLES), None)
+    if nobody is not None:
+        # A server of another engine's may be on its knees: nothing was asked about that.
+        used = "not" if nobody.confidence == "confirmed" else "hardly"
+        return Verdict(NOTHING, f"MyISAM is {used} used here. Other engines are not judged.", "", nobody, INFO)
     tone = INFO if judgement.findings else GOOD
     return Verdict(NOTHING, "Nothing holds this server back.", _coverage(judgement), tone=tone)
 

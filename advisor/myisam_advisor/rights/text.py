@@ -83,8 +83,10 @@ def _ways(sights: Sequence[Sight], recipe: Recipe | None) -> Iterator[Renderable
         yield Text(f"Everything that is here{' and switched on' if off else ''} is seen.", style="bold")
         return
     if recipe is None:
-        for remedy in dict.fromkeys(sight.remedy for sight in sights if sight.state == HIDDEN and sight.remedy):
-            yield Text(printable(remedy), style="cyan")
+        remedies = dict.fromkeys(sight.remedy for sight in sights if sight.state == HIDDEN and sight.remedy)
+        yield from (Text("What shows it:", style="bold") for _ in list(remedies)[:1])
+        for remedy in remedies:
+            yield Text(f"- {printable(remedy)}", style="cyan")
         return
     if recipe.is_needed:
         yield Text(f"What shows it: {APPLY} does this, and --undo takes it back.", style="bold")

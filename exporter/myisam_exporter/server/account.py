@@ -142,7 +142,7 @@ def _with_password(account: Sql) -> list[Step]:
 
 def _by_socket(version: ServerVersion, account: Sql, *, has_plugin: bool) -> list[Step]:
     proof = "no password: the operating system's user of that name"
-    once = "unless SHOW PLUGINS lists it already"
+    once = "unless SHOW PLUGINS lists it already; where the server has no such file: grants --password"
     if version.flavour == "mariadb":
         is_there = has_plugin or version.at_least(mariadb=SOCKET_BUILT_IN)
         install = [] if is_there else [Step(statement("INSTALL SONAME 'auth_socket';"), once)]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from myisam_advisor.cli.described import SET_UP, Described
 from myisam_advisor.cli.options import Command, ServerOptions, server_options
 from myisam_advisor.cli.said_why import said_why
+from myisam_exporter.errors import UserError, brief
+
+if TYPE_CHECKING:
+    from myisam_exporter.server.version_number import ServerVersion
 
 NEEDS_VERSION = (
     "The statements differ between versions, so the server is asked for its own: --server-version VERSION "
@@ -47,11 +53,10 @@ def grants(
     """Print the statements that create an account with the rights the advisor needs, and no more."""
     from myisam_exporter.server.account import has_socket_plugin, statements
     from myisam_exporter.server.session import Session
-    from myisam_exporter.server.version_number import parse_version
 
     has_plugin = False
     if server_version is not None:
-        version = parse_version(server_version)
+        version = _version_given(server_version)
     else:
         with said_why(NEEDS_VERSION), Session(server.target(), server.timeout_seconds) as session:
             version, has_plugin = session.version, has_socket_plugin(session)
@@ -59,3 +64,13 @@ def grants(
         version, account, account_host, by_password=by_password, replication=replication, has_plugin=has_plugin
     )
     click.echo("\n".join(found))
+
+
+def _version_given(text: str) -> ServerVersion:
+    """The version on the command line. Raises UserError for what is none."""
+    from myisam_exporter.server.version_number import parse_version
+
+    try:
+        return parse_version(text)
+    except UserError:
+        raise UserError(f"--server-version {brief(text)} holds no number such as 10.11.6-MariaDB or 8.4.2.") from None

@@ -98,11 +98,11 @@ def rights(applies: bool, is_sure: bool, takes_back: bool, service_name: str, fo
         _changeable(service, name, "--apply")
         if not is_sure and not sys.stdin.isatty():
             raise UserError(NOBODY_ASKED)
-    view = _looked(service, server)
+    view = _looked(service, name, server)
     done: list[str] = []
     if applies and view.recipe is not None and view.recipe.is_needed:
         done = _applied(view.recipe, server, is_sure, form)
-        view = _looked(read_service(name), server)
+        view = _looked(read_service(name), name, server)
     _show(view, done, form)
 
 
@@ -114,9 +114,9 @@ def _changeable(service: Service | None, name: str, option: str) -> Service:
     return service
 
 
-def _looked(service: Service | None, server: ServerOptions) -> View:
+def _looked(service: Service | None, name: str, server: ServerOptions) -> View:
     if service is None or os.geteuid() != 0:
-        return _as_oneself(service, server)
+        return _as_oneself(service, name, server)
     from myisam_advisor.rights.looking import daemon_words, identity_of, look_as
     from myisam_advisor.rights.recipe import recipe_of
     from myisam_advisor.rights.server_side import ask_server
@@ -137,7 +137,7 @@ def _looked(service: Service | None, server: ServerOptions) -> View:
     return View(_who_runs(service, identity, document), service, identity, sights, recipe)
 
 
-def _as_oneself(service: Service | None, server: ServerOptions) -> View:
+def _as_oneself(service: Service | None, name: str, server: ServerOptions) -> View:
     """Where there is no service, or where its user cannot be taken on."""
     from myisam_advisor.cli.examination import examination_as_document, examine, who_asks
     from myisam_advisor.history.paths import history_path
@@ -148,7 +148,9 @@ def _as_oneself(service: Service | None, server: ServerOptions) -> View:
         who = who_asks(target, server.timeout_seconds)
         examinations = examine(target, server.timeout_seconds, server.key_caches, ())
     sights = sights_of(examination_as_document(examinations, who, history_path()))
-    if service is not None:
+    if service is None:
+        who = f"{who}. There is no {name} here: this is what you see yourself"
+    else:
         who = f"{who}. {service.name} runs as {service.user_name}: as root, `rights` looks as it does"
     return View(who, service, None, sights, None)
 

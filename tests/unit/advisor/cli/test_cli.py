@@ -114,6 +114,7 @@ def test_nothing_known_is_said_and_not_called_healthy() -> None:
         (("explain", "nonsense"), "no rule 'nonsense'"),
         (("doctor", "--facts", "x"), "examines a server"),
         (("grants", "--socket", "/nowhere/s"), "/nowhere/s does not exist. Start the server, or name its socket (--socket) or its host (--host). The statements differ between versions"),
+        (("grants", "--server-version", "x"), "--server-version 'x' holds no number such as"),
         (("rights", "--socket", "/nowhere/s", "--service", "none-of-this-name"), "only a running server tells"),
     ],
 )

@@ -47,6 +47,15 @@ def printed(judgement: Judgement, facts: FactSet, form: str) -> str:
     return report_named(form).render(judgement, facts, Shown())
 
 
+@pytest.mark.parametrize(("known", "headline"), [({"totals": {"myisam_tables": 0}}, "MyISAM is not used here. Other engines are not judged."), ({"key_cache": [{"name": "default", "size_bytes": 8388608, "block_size_bytes": 1024, "blocks_used": 0, "read_requests": 0, "write_requests": 0}]}, "MyISAM is hardly used here. Other engines are not judged.")])
+def test_a_server_of_another_engine_gets_no_all_clear(known: dict[str, Any], headline: str) -> None:
+    """Whatever holds its InnoDB tables back, nobody asked."""
+    judgement, facts = judged(**without(SEEN, "tables"), **known)
+    verdict = verdict_of(replace(judgement, blind=[]), facts.interval_seconds)
+    assert (verdict.headline, verdict.tone) == (headline, "info")
+    assert "Nothing holds this server back" not in printed(replace(judgement, blind=[]), facts, "text")
+
+
 def test_a_server_that_is_seen_and_at_work_gets_its_all_clear() -> None:
     judgement, facts = judged(**healthy_facts())
     assert not judgement.blind

@@ -82,7 +82,7 @@ def test_what_is_applied_is_what_is_shown(service: Service) -> None:
 
 def test_without_a_service_the_remedies_are_for_whoever_asks() -> None:
     text = rights_as_text("As x", SIGHTS["without-files"], None)
-    assert READ_FILES in text
+    assert f"\nWhat shows it:\n- {READ_FILES}\n" in text
     assert "--apply" not in text
 
 
