@@ -155,7 +155,7 @@ def test_reloads_disturb_no_scrape_and_make_no_connection(mariadb: PrivateServer
     options, targets = tmp_path / "my.cnf", tmp_path / "targets.yaml"
     options.write_text("[client]\nuser=root\n")
     targets.write_text(f"targets:\n  forum: {{socket: {mariadb.socket}}}\n  other: {{socket: {mariadb.socket}}}\n")
-    with serving("--socket", mariadb.socket, "--defaults-file", options, "--config.targets", targets, "--collect.interval", "60s") as running:
+    with serving("--socket", mariadb.socket, "--defaults-file", options, "--config.targets", targets, "--collect.interval", "2s") as running:
         for path in ("/metrics", "/probe?target=forum", "/probe?target=other"):
             assert wait_for(lambda path=path: running.get(path).value("advice_interval_seconds") is not None)  # type: ignore[misc]
         over = threading.Event()
