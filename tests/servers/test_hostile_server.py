@@ -16,8 +16,11 @@ from myisam_advisor.daemon.supervision import LONGEST_LOOK_SECONDS
 from myisam_advisor.factbase.database import open_database
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.collectors.base import Context, with_prerequisites
 from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.live import collect_facts
+from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server import wire
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
@@ -268,6 +271,31 @@ def test_a_daemon_scrapes_nine_servers_without_a_gap_while_others_lie(mariadb: P
             assert peak < UNIT_MEMORY_BYTES, peak
             print(f"peak {peak >> 20} MiB after {len(hostile.clients)} lies")
         assert b"Traceback" not in daemon.log, daemon.log[-3000:]
+
+
+@pytest.mark.parametrize(("names", "count"), [(100, 100), (101, None), (9_900, None), (1, 1)])
+def test_key_caches_that_a_server_makes_up_are_no_series(names: int, count: int | None) -> None:
+    """Ten thousand had each scrape take eight seconds of all targets, and make a hundred thousand series; one ten thousand times filled the log."""
+    caches = max(names, 100 if count else 9_900)
+    lies: dict[bytes, Callable[[], Iterable[bytes]]] = {b"SELECT KEY_CACHE_NAME": lambda: rows(11, ([b"c%d" % (number % names), *CACHE[1:]] for number in range(caches)))}
+    with HostileServer(lambda client: honest(client, lies)) as server:
+        facts = collect_facts(Target("u", host="127.0.0.1", port=server.port), 0.0, 5)
+    found = facts.tables["key_cache"].rows
+    if count is None:
+        assert len(found) == 0
+        assert "more than 100 key caches" in facts.unknown["key_cache"].reason
+    else:
+        assert len(found) == count
+
+
+def test_an_init_file_of_ten_thousand_caches_asks_the_server_nothing(tmp_path: Path) -> None:
+    seen: list[bytes] = []
+    with HostileServer(lambda client: honest(client, seen=seen)) as server, Session(Target("u", host="127.0.0.1", port=server.port)) as session:
+        context = Context(session.target, session, key_caches=tuple(f"c{number}" for number in range(10_000)))
+        found = take_snapshot(context, only=with_prerequisites({"key_caches"})).samples["key_caches"]
+    assert isinstance(found, Unknown)
+    assert "more than 100 key caches" in found.reason
+    assert not [question for question in seen if b"key_buffer_size" in question or b"KEY_CACHES" in question]
 
 
 def test_a_server_that_answers_each_question_just_in_time_ends_the_look(monkeypatch: pytest.MonkeyPatch) -> None:

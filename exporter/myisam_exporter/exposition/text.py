@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 OPEN_METRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 GZIP_LEVEL = 1
+LONGEST_LABEL = 1024  # names of servers' have 64 characters; a version that one says of itself may have a million
 _GZIP_HEADER = (
     b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x04\xff"  # RFC 1952: deflate, no name, no time, fastest, unknown system
 )
@@ -129,7 +130,7 @@ def page_of(metrics: Iterable[Metric], values: Iterable[Value], before: Page | N
         by_name.setdefault(value.name, []).append(value)
     declared = [(metric, tuple(by_name.pop(metric.name, ()))) for metric in metrics]
     for name in by_name:
-        _log.error("the metric %s is declared nowhere: left out", name)
+        _left_out(f"the metric {name} is declared nowhere: left out")
     if before is None:
         families = [family for metric, own in declared if (family := family_of(metric, own)).samples]
         return Page((Rendered(_generated(families), values=tuple(chain.from_iterable(own for _, own in declared))),))
@@ -180,11 +181,11 @@ def family_of(metric: Metric, values: Iterable[Value]) -> Family:
         if value.number is None:
             continue
         if len(metric.labels) != len(value.labels):
-            _log.error("a value of %s has %d labels: left out", value.name, len(value.labels))
+            _left_out(f"a value of {value.name} has {len(value.labels)} labels: left out")
             continue
         labels = tuple(clean_label(label) for label in value.labels)
         if labels in samples:
-            _log.error("the series %s%r came twice: the second is left out", value.name, labels)
+            _left_out(f"a series of {value.name} came twice, the second is left out", f": {labels!r}")
             continue
         pairs = dict(zip(metric.labels, labels, strict=True))
         samples[labels] = make_sample(metric.full_name, pairs, float(value.number))
@@ -193,9 +194,21 @@ def family_of(metric: Metric, values: Iterable[Value]) -> Family:
     return family
 
 
+_said: set[str] = set()
+
+
+def _left_out(what: str, example: str = "") -> None:
+    """Tell the log, once for each metric: what is in it may be a server's own invention, scrape after scrape."""
+    if what not in _said:
+        _said.add(what)
+        _log.error("%s%s", what, example)
+
+
 def clean_label(value: object) -> str:
-    """A label's value as text that can be encoded: None is empty, bytes and lone surrogates are shown by escapes."""
+    """A label's value as text that can be encoded: None is empty, bytes and lone surrogates are shown by escapes, and the end of a long one by points."""
     if value is None:
         return ""
     text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+    if len(text) > LONGEST_LABEL:
+        text = f"{text[:LONGEST_LABEL]}..."
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -12,7 +12,9 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from myisam_exporter.collectors.base import all_collectors
+from myisam_exporter.exposition import text
 from myisam_exporter.exposition.text import (
+    LONGEST_LABEL,
     Page,
     _Registry,
     clean_label,
@@ -60,11 +62,24 @@ def test_text_labels_survive_the_way_there_and_back(label: str) -> None:
     assert lines.count("\nmyisam_things{") == 1
 
 
-def test_a_series_that_comes_twice_or_is_declared_nowhere_is_left_out_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_series_that_comes_twice_or_is_declared_nowhere_is_left_out_and_logged_once(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that names one thing ten thousand times wrote twelve megabytes into the log with each scrape."""
+    monkeypatch.setattr(text, "_said", set())
+    values = [Value("things", 1, ("a",)), *[Value("things", 2, ("a",))] * 1000, Value("things", 1, ("b",)), Value("things", 2, ("b",)), Value("nothing", 1), Value("things", 1)]
     with caplog.at_level(logging.ERROR):
-        page = page_of(METRICS, [Value("things", 1, ("a",)), Value("things", 2, ("a",)), Value("nothing", 1), Value("things", 1)])
-    assert parsed(page) == {"myisam_things": [({"name": "a"}, 1.0)]}
-    assert len(caplog.records) == 3
+        pages = [page_of(METRICS, values) for _ in range(3)]
+    assert [parsed(page) for page in pages] == 3 * [{"myisam_things": [({"name": "a"}, 1.0), ({"name": "b"}, 1.0)]}]
+    assert sorted(record.getMessage() for record in caplog.records) == [
+        "a series of things came twice, the second is left out: ('a',)",
+        "a value of things has 0 labels: left out",
+        "the metric nothing is declared nowhere: left out",
+    ]
+
+
+def test_a_label_without_end_is_cut_off() -> None:
+    page = page_of(METRICS, [Value("things", 1, ("x" * LONGEST_LABEL,)), Value("things", 2, ("y" * 1_000_000,))])
+    (whole, _), (cut, number) = parsed(page)["myisam_things"]
+    assert (whole["name"], cut["name"], number) == ("x" * LONGEST_LABEL, "y" * LONGEST_LABEL + "...", 2.0)
 
 
 def test_what_did_not_change_is_not_rendered_again() -> None:
