@@ -202,6 +202,7 @@ def test_the_plugin_answers_a_daemon_that_is_not_ours(tmp_path: Path) -> None:
     import subprocess
 
     replies = [b"", b"junk", b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n[]", b'HTTP/1.1 200 OK\r\n\r\n{"schema": 2}', b"HTTP/1.1 503 no\r\n\r\n{}",
+               b"HTTP/1.1 200 OK\r\n\r\n" + b"[" * 100_000, b'HTTP/1.1 200 OK\r\n\r\n{"schema": 1, "values": {"a": ' + b"9" * 6000 + b"}}",
                b'HTTP/1.1 200 OK\r\n\r\n{"schema": 1, "values": 5, "peaks": {}, "tables": [], "key_caches": []}',
                b'HTTP/1.1 200 OK\r\n\r\n{"schema": 1, "values": {"opened_tables_total": "1\\nevil.value 3", "threads_running": NaN, "open_tables": Infinity}, "peaks": {"Key_reads": 3}, "tables": [7], "key_caches": ["a"], "advice": 5}']  # fmt: skip
     path = tmp_path / "s"
@@ -218,6 +219,25 @@ def test_the_plugin_answers_a_daemon_that_is_not_ours(tmp_path: Path) -> None:
             assert "Traceback" not in done.stderr
             values = {line.partition(" ")[2] for line in done.stdout.splitlines() if ".value " in line}
             assert values == {"U"}, reply
+
+
+@pytest.mark.parametrize("kind", ["nested", "a FIFO", "endless", "no names"])
+def test_what_other_plugins_leave_where_names_are_kept_costs_the_names_alone(tmp_path: Path, kind: str) -> None:
+    """Of one user's plugins each may write there: a file nested a hundred thousand deep took all graphs, until somebody deleted it."""
+    import os
+    import subprocess
+
+    path = tmp_path / "myisam_advisor-names"
+    if kind == "a FIFO":
+        os.mkfifo(path)
+    elif kind == "endless":
+        path.symlink_to("/dev/zero")
+    else:
+        path.write_text("[" * 100_000 if kind == "nested" else '{"key_caches": [[]], "tables": [["a"]]}')
+    environment = {"PATH": "/usr/bin:/bin", "socket": "/nowhere", "advisor_program": "/nowhere", "MUNIN_PLUGSTATE": str(tmp_path)}
+    done = subprocess.run([str(PLUGIN), "config"], capture_output=True, text=True, env=environment, timeout=30, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert "c_default_read_requests.label default: reads\n" in done.stdout
 
 
 def _reply(listener: object, reply: bytes) -> None:
