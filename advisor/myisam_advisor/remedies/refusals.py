@@ -16,6 +16,7 @@ from myisam_advisor.remedies.replication_refusals import IN_MY_CNF, ReplicationR
 from myisam_advisor.remedies.said import Said
 from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.slow_log import UNINDEXED_LOG
+from myisam_advisor.remedies.sort_space import space_refusal
 from myisam_advisor.remedies.statements.base import Change, Phase, Statement
 from myisam_advisor.remedies.statements.key_caches import CacheIndex
 from myisam_advisor.remedies.statements.variables import SetGlobal
@@ -55,6 +56,7 @@ class Refusals:
         yield self._columns_are_unknown(command)
         yield self._leaves_its_merge_table(command)
         yield self._disk_is_short(command)
+        yield self._temporary_space_is_short(command)
 
     def _crashes_the_server(self, command: Statement, said: Said) -> str:
         """Key caches are not resized, and so not made, while an old server runs; what would use them waits for the restart too."""
@@ -168,3 +170,11 @@ class Refusals:
             f"No {command.verb} yet: it writes about {size(needed)} beside the table, and the disk has {size(free)} free{leaves}. Make room first: "
             f"{size(missing)} ({missing} bytes) are missing.{elsewhere}"
         )
+
+    def _temporary_space_is_short(self, command: Statement) -> str:
+        row = row_of(command, self._known)
+        if not row:
+            return ""
+        indexes = self._known.indexes_of(row["schema_name"], row["table_name"])
+        buffer_bytes = self._state.value("myisam_sort_buffer_size")
+        return space_refusal(command, row, indexes, self._known.all.single("host"), buffer_bytes)

@@ -76,3 +76,42 @@ def test_a_member_of_a_merge_table_stays_like_it(command: Statement) -> None:
 @pytest.mark.parametrize("command", [OPTIMIZE, REPAIR, AlterTable(TABLE, (option(PACK_KEYS=0),)), AlterTable(TABLE, (option(MAX_ROWS=0, AVG_ROW_LENGTH=0),)), AlterKeys(TABLE, enabled=True), parsed(statement("ANALYZE TABLE {};", NAME)), parsed(statement("ALTER TABLE {} FORCE;", NAME))])
 def test_a_member_of_a_merge_table_takes_what_leaves_it_alike(command: Statement) -> None:
     assert admitted(command, tables=MERGED).remedy.commands == (command,)
+
+
+def key(**columns: Any) -> list[dict[str, Any]]:
+    """An index of 60 bytes a key, which a million rows sort in a file of 57.2 MiB, two in 114.4."""
+    return [{"schema_name": "x", "table_name": "t", "index_number": 1, "algorithm": "btree", "is_packed": 0, "is_variable_length": 0, "is_unique": 0, "is_enabled": 1, "maximum_key_bytes": 60, **columns}]
+
+
+LITTLE = {"temporary_directory_free_bytes": 32 * MIB}
+KEYS_ON, WIDER = AlterKeys(TABLE, enabled=True), AlterTable(TABLE, (option(MAX_ROWS=0),))
+
+
+@pytest.mark.parametrize(("command", "rows", "index", "buffer_bytes", "says"), [
+    (REPAIR, 1_000_000, {}, None, "it would wait there for space"),
+    (OPTIMIZE, 1_000_000, {"is_unique": 1}, 8 * MIB, "No OPTIMIZE TABLE yet: to sort an index it writes about 57.2 MiB to tmpdir, which has 32 MiB free"),
+    (KEYS_ON, 2_000_000, {"is_enabled": 0}, 8 * MIB, "No ENABLE KEYS yet: to sort an index it writes about 114 MiB"),
+    (WIDER, 2_000_000, {}, 8 * MIB, "it would go on key by key, through the key cache, with the table locked"),
+    (REPAIR, 1_000_000, {}, 8 * MIB, "SET SESSION myisam_sort_buffer_size = 74800000;"),
+])  # fmt: skip
+def test_a_sort_that_tmpdir_has_no_room_for_waits_until_it_has(command: Statement, rows: int, index: dict[str, Any], buffer_bytes: int | None, says: str) -> None:
+    variables = {"variable": {"myisam_sort_buffer_size": buffer_bytes}} if buffer_bytes else {}
+    refused = admitted(command, host=LITTLE, tables=table(row_format="fixed", rows=rows), indexes=key(**index), **variables)
+    assert not refused.remedy.commands
+    assert says in " ".join(refused.instead)
+
+
+@pytest.mark.parametrize(("command", "host", "index", "buffer_bytes"), [
+    (REPAIR, {"temporary_directory_free_bytes": 58 * MIB}, {}, 8 * MIB),  # there is room
+    (REPAIR, {}, {}, 8 * MIB),  # nobody knows
+    (REPAIR, LITTLE, {}, 65 * MIB),  # it is sorted in memory
+    (REPAIR, LITTLE, {"is_variable_length": 1}, 8 * MIB),  # its keys may be short
+    (REPAIR, LITTLE, {"algorithm": "rtree"}, 8 * MIB),  # it is not sorted
+    (KEYS_ON, LITTLE, {}, 8 * MIB),  # it is not disabled
+    (AlterKeys(TABLE, enabled=False), LITTLE, {}, 8 * MIB),
+    (WIDER, LITTLE, {}, 8 * MIB),  # 57 MiB of keys are built in seconds
+    (TO_INNODB, LITTLE, {}, 8 * MIB),  # InnoDB sorts by itself
+])  # fmt: skip
+def test_what_sorts_little_or_has_room_passes(command: Statement, host: dict[str, Any], index: dict[str, Any], buffer_bytes: int) -> None:
+    passed = admitted(command, host=host, variable={"myisam_sort_buffer_size": buffer_bytes}, tables=table(row_format="fixed", rows=1_000_000), indexes=key(**index))
+    assert passed.remedy.commands
