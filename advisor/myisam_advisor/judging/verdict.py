@@ -76,6 +76,14 @@ def _unknown(judgement: Judgement, interval_seconds: float | None) -> Verdict | 
     return None
 
 
+def not_seen(judgement: Judgement, interval_seconds: float | None) -> list[str]:
+    """Sentences on what was not seen, so that nothing found there means nothing; none where all was."""
+    if judgement.blind:
+        return [spot.sentence for spot in judgement.blind]
+    unknown = _unknown(judgement, interval_seconds)
+    return [] if unknown is None else [unknown.headline]
+
+
 def _short(judgement: Judgement) -> list[Finding]:
     """What says that a resource is short, the one nearest to the hardware first."""
     return sorted((one for one in judgement.findings if one.resource), key=lambda finding: finding.resource_order)

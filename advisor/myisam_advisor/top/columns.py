@@ -36,14 +36,19 @@ def _plain(column: str) -> Callable[[FactRows], Numbers]:
     return numbers
 
 
-def _either(first: str, second: str) -> Callable[[FactRows], Numbers]:
-    """The second where the first is not known."""
+def _changed(rows: FactRows) -> Numbers:
+    """What the server counts, else by how much the table grew or shrank: an update does neither, so without a change 0 only where no statement wrote."""
+    counted, added, written = (
+        _plain(name)(rows)
+        for name in ("rows_changed_per_second", "rows_added_per_second", "write_statements_per_second")
+    )
 
-    def numbers(rows: FactRows) -> Numbers:
-        pairs = zip(_plain(first)(rows), _plain(second)(rows), strict=True)
-        return [other if one is None else one for one, other in pairs]
+    def number(known: float | None, growth: float | None, statements: float | None) -> float | None:
+        if known is not None or growth is None:
+            return known
+        return abs(growth) if growth or statements == 0 else None
 
-    return numbers
+    return [number(*values) for values in zip(counted, added, written, strict=True)]
 
 
 def _sum(first: str, second: str) -> Callable[[FactRows], Numbers]:
@@ -67,8 +72,8 @@ def _ratio(part: str, whole: str) -> Callable[[FactRows], Numbers]:
 COLUMNS = (
     Column("read/s", "rows read", _plain("rows_read_per_second"), figure, ("rows_read_per_second",), 7, 1),
     Column(
-        "changed/s", "rows inserted, updated and deleted; where the server does not count them, rows added",
-        _either("rows_changed_per_second", "rows_added_per_second"), figure, ("rows_changed_per_second", "rows_added_per_second"), 9, 2,
+        "changed/s", "rows inserted, updated and deleted; where the server does not count them, rows more or fewer",
+        _changed, figure, ("rows_changed_per_second", "rows_added_per_second"), 9, 2,
     ),
     Column("writes/s", "finished write statements, at least", _plain("write_statements_per_second"), figure, ("write_statements_per_second",), 8, 4),
     Column("waiting", "threads that wait for the table's lock, on average", _plain("lock_wait_seconds_per_second"), figure, ("lock_wait_seconds_per_second",), 7, 3),

@@ -16,6 +16,11 @@ def format_named(name: str) -> ModuleType:
     return importlib.import_module(f"myisam_advisor.changes.formats.{name.replace('-', '_')}")
 
 
+def nothing_in_it(plan: ChangePlan) -> str:
+    """What a plan without a change says: something may have been found all the same."""
+    return "No statement and no setting mends what was found." if plan.without_change else "Nothing to change."
+
+
 def option_file_text(plan: ChangePlan) -> str:
     """The lines for the server's section of my.cnf, with the value that each replaces."""
     lines = [comment_line(f"myisam-advisor, {plan.server}, {plan.made_at}")]

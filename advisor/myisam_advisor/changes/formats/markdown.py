@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from myisam_advisor.changes.formats.base import option_file_text
+from myisam_advisor.changes.formats.base import nothing_in_it, option_file_text
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.script import for_copying
@@ -25,7 +25,7 @@ def render(plan: ChangePlan) -> str:
         "",
     ]
     if plan.is_empty:
-        lines += ["Nothing to change.", ""]
+        lines += [nothing_in_it(plan), ""]
     lines += _findings(plan.findings)
     lines += [f"> {_plain(note)}" for note in plan.notes] + ([""] if plan.notes else [])
     if not plan.is_empty:

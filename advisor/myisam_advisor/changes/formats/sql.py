@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 
-from myisam_advisor.changes.formats.base import option_file_text
+from myisam_advisor.changes.formats.base import nothing_in_it, option_file_text
 from myisam_advisor.changes.offline import Offline
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
@@ -23,7 +23,7 @@ def render(plan: ChangePlan) -> str:
     script = Script()
     _header(script, plan)
     if plan.is_empty:
-        script.remark("Nothing to change.")
+        script.remark(nothing_in_it(plan))
         _advice(script, plan.without_change)
         return script.text()
     _evidence(script, plan.findings)

@@ -108,7 +108,8 @@ def check(
 ) -> None:
     """Say what holds the server back, and what to do about it: in one screen, the cause first.
 
-    NUMBER (as on the screen) or RULE shows one finding in full.
+    NUMBER (as on the screen) or RULE shows one finding in full; the exit status
+    is that of all findings.
 
     Without --interval, check judges the last interval that a running daemon (`serve`) recorded for this server, if there is one.
     """

@@ -62,11 +62,16 @@ def plan(
     from myisam_advisor.changes.formats.base import format_named
     from myisam_advisor.changes.plan import make_plan
     from myisam_advisor.judging.chosen import choose, refuse_unknown_rules
+    from myisam_advisor.judging.verdict import not_seen
+    from myisam_advisor.texts.templates import printable
 
     in_force = site.load()
     known = [rule.id for rule in in_force.rules]
     refuse_unknown_rules((name.partition(":")[0] for name in findings), known)
     judgement, facts = judged(source, in_force, interval, history_file)
+    # On standard error: a script goes to a file, and what was not seen is nothing to run.
+    for sentence in not_seen(judgement, facts.interval_seconds):
+        click.echo(f"myisam-advisor: {printable(sentence)} `myisam-advisor check` says what is missing.", err=True)
     made = make_plan(choose(judgement, findings, known), facts, kept_proofs(source).rates)
     if output is None:
         click.echo(format_named(format_name).render(made), nl=False)

@@ -27,6 +27,7 @@ from myisam_advisor.remedies.statements.variables import set_global
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.sql import Sql, quote_value
 from tests.rules.test_cases import CASES, judged
+from tests.support.healthy import healthy_facts
 from tests.support.program import run
 from tests.support.proofs import kept, kind
 from tests.unit.advisor.remedies.test_statements import Present
@@ -308,6 +309,13 @@ def test_nothing_to_change_is_said() -> None:
     done = run("plan", "--facts", "-", stdin="schema: 1\n")
     assert done.returncode == 0
     assert "Nothing to change." in done.stdout
+
+
+def test_a_plan_of_what_was_not_seen_says_so_beside_it() -> None:
+    blind = run("plan", "--facts", "-", stdin="schema: 1\n")
+    assert "Tables cannot be seen: " in blind.stderr
+    seen = run("plan", "--facts", "-", stdin=yaml.safe_dump({"schema": 1, **healthy_facts()}))
+    assert (seen.returncode, seen.stderr) == (0, "")
 
 
 def test_a_remark_alone_is_no_change_of_a_table() -> None:

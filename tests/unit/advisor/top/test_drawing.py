@@ -80,6 +80,20 @@ def test_what_is_not_known_is_a_dash_with_its_reason_and_never_0() -> None:
     assert {"writes/s", "waiting", "memory", "evicted"} <= {label for one in missing(scene) for label in one.labels}
 
 
+@pytest.mark.parametrize(
+    ("known", "shown"),
+    [
+        ({"rows_changed_per_second": 7.0, "rows_added_per_second": 0.0}, "7"), ({"rows_added_per_second": 3.0}, "3"), ({"rows_added_per_second": -3.0}, "3"),
+        ({"rows_added_per_second": 0.0, "write_statements_per_second": 363.0}, "-"), ({"rows_added_per_second": 0.0}, "-"),
+        ({"rows_added_per_second": 0.0, "write_statements_per_second": 0.0}, "0"), ({}, "-"),
+    ],
+)  # fmt: skip
+def test_a_table_that_is_updated_without_growing_is_not_said_to_be_unchanged(known: dict[str, float], shown: str) -> None:
+    table = {name: value for name, value in HOT.items() if name != "rows_changed_per_second"} | known
+    line = next(line for line in text_of(made_up(table)).splitlines() if "shop.orders" in line)
+    assert line.split()[2] == shown
+
+
 def test_one_remedy_is_named_in_the_line_and_all_on_the_page() -> None:
     scene = made_up(HOT)
     assert re.search(r" - running, switches and \d+ more: not in the facts file +w: all of it", text_of(scene).splitlines()[-2])

@@ -1,5 +1,7 @@
 """The plan as a script: fed to a client as it is, only what runs online runs."""
 
+import pytest
+
 from tests.support.plans import plan_of, plan_text
 from tests.support.recorded import RecordedLook
 
@@ -61,3 +63,12 @@ def test_without_findings_there_is_nothing_to_change(look: RecordedLook) -> None
     script = plan_text("sql", plan_of(look, []))
     assert "-- Nothing to change." in script
     assert live(script) == []
+
+
+@pytest.mark.parametrize("form", ["sql", "markdown"])
+def test_what_no_statement_mends_is_not_called_nothing_to_change(look: RecordedLook, form: str) -> None:
+    by_hand = [one for one in look.judgement.findings if not (one.commands or one.my_cnf or one.init_file)]
+    assert by_hand
+    script = plan_text(form, plan_of(look, by_hand))
+    assert "No statement and no setting mends what was found." in script
+    assert "Nothing to change." not in script
