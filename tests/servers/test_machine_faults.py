@@ -143,7 +143,7 @@ def test_the_clock_jumps_and_no_rate_does(mariadb: PrivateServer, tmp_path: Path
     clock, history = tmp_path / "clock", tmp_path / "history.sqlite"
     clock.write_text("+0")
     environment = {
-        "LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1",
+        "LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_CACHE_DURATION": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1",
     }  # fmt: skip
     with serving("--socket", mariadb.socket, "--user", "root", "--history", history, "--collect.interval", "1s", environment=environment) as daemon:
         daemon.looked()
@@ -151,12 +151,14 @@ def test_the_clock_jumps_and_no_rate_does(mariadb: PrivateServer, tmp_path: Path
         for jump in ("+1d", "-1d", "+0"):
             clock.write_text(jump)
             before = daemon.get().value("history_samples") or 0
-            # With a clock that is read from a file each time a look takes seconds on a busy machine.
-            wait_for(lambda: (daemon.get().value("history_samples") or 0) >= before + 3, 30)  # noqa: B023 - asked at once
-            assert wait_for(lambda: daemon.get().value("advice_interval_seconds") is not None, 60)
-            page = daemon.get()
+            assert wait_for(lambda: (daemon.get().value("history_samples") or 0) >= before + 3, 30)  # noqa: B023 - asked at once
+            pages = [daemon.get()]
+            # What was judged is told for three intervals: one of a second is over soon on a busy machine.
+            while (interval := pages[-1].value("advice_interval_seconds")) is None and len(pages) < 100:
+                time.sleep(0.1)
+                pages.append(daemon.get())
+            page = pages[-1]
             assert page.value("up") == 1
-            interval = page.value("advice_interval_seconds")
             assert interval is not None
             assert 0.5 < interval < 30
             assert all(value >= 0 for name, value in ((name, value) for (name, _), value in page.samples().items()) if "timestamp" not in name)
