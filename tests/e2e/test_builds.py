@@ -80,6 +80,8 @@ def test_a_wheel_holds_what_users_run_and_nothing_else(packages: dict[str, Path]
     own = f"myisam_advisor-{__version__}"
     with zipfile.ZipFile(packages[".whl"]) as file:
         assert {name.split("/")[0] for name in file.namelist()} == {"myisam_exporter", "myisam_advisor", f"{own}.data", f"{own}.dist-info"}
+        # Rules of Prometheus's are data for it (share/), those that test them nobody's.
+        assert [name for name in file.namelist() if name.startswith("myisam_advisor/rulebook/") and name.endswith(".yaml") and "/advice/" not in name] == []
         about = email.message_from_string(file.read(f"{own}.dist-info/METADATA").decode("utf-8"))
     described = str(about.get_payload())
     assert described.strip() == (ROOT / "tools" / "description.md").read_text().strip()
