@@ -83,7 +83,7 @@ def _times(entry: Mapping[str, Any]) -> str:
 
 
 def _figure(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def rebuild_rates_for(facts: FactSet, rates: Rates = NO_RATES) -> RebuildRates:

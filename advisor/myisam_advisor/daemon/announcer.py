@@ -147,7 +147,7 @@ def _sentence(turn: Turn, now: float) -> str:
     if turn.kind == BACK:
         quiet = duration(EPISODE_GAP_SECONDS)
         return f"found again after {duration(one.away_seconds)}: {named}. It comes and goes: told again when it has stayed away for {quiet}"
-    return f"gone: {named} ({one.in_words('gone', now)})"
+    return f"gone: {named}; it held {one.in_words('gone', now)}"
 
 
 def _since(one: Episode, now: float) -> str:

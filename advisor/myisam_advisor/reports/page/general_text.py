@@ -11,6 +11,8 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 _TAGS = re.compile(r"(\{\{.*?\}\}|\{%.*?%\})")
 _SENTENCES = re.compile(r"(?<=[.!?])(?<!\.\.\.)\s+(?=[A-Z])")
 _ENDS = (".", "!", "?")
+# How a sentence begins that says nothing without the one before it: "Then remove the cause."
+_REFERS_BACK = re.compile(r"(?:Then|Afterwards|Where (?:it|they))\b")
 VALUE = "\0"
 
 
@@ -28,7 +30,7 @@ class GeneralText:
 
 @dataclass(slots=True)
 class _Gathering:
-    """Sentences as they come; one that has a value in it, or goes on behind a condition, is left out."""
+    """Sentences as they come; one that has a value in it, goes on behind a condition, or speaks of such a one that went before, is left out."""
 
     always: list[str] = field(default_factory=list)
     in_some_cases: list[str] = field(default_factory=list)
@@ -36,6 +38,7 @@ class _Gathering:
     is_conditional: bool = False
     is_whole: bool = True
     is_complete: bool = True
+    was_cut: bool = False
 
     def take(self, part: str, depth: int) -> None:
         """A part of a segment: at most one sentence."""
@@ -49,11 +52,14 @@ class _Gathering:
     def end(self) -> None:
         """The sentence is over."""
         said = self.sentence.strip()
-        if said and self.is_whole and VALUE not in said:
-            (self.in_some_cases if self.is_conditional else self.always).append(said)
-        elif said:
-            self.is_complete = False
         self.sentence = ""
+        if not said:
+            return
+        is_told = self.is_whole and VALUE not in said and not (self.was_cut and _REFERS_BACK.match(said))
+        if is_told:
+            (self.in_some_cases if self.is_conditional else self.always).append(said)
+        self.was_cut = not self.is_whole
+        self.is_complete = self.is_complete and is_told
 
 
 def general_text(template: str) -> GeneralText:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from myisam_advisor.reports.page.links import Links
 from myisam_advisor.reports.page.table_map import CRASHED, EVICTED, HEIGHT, HOT, WIDTH, TableMap, Tile, has_header
 from myisam_advisor.reports.page.treemap import Rectangle
-from myisam_advisor.texts.templates import count, percent, printable, rate, size
+from myisam_advisor.texts.templates import count, object_name, percent, printable, rate, size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # What a letter of the map's text takes, in its units; a label that does not fit is left out.
@@ -155,10 +155,16 @@ def _words(tile: Tile) -> str:
 
 
 def _name(tile: Tile, letters: int = SHOWN_NAME) -> str:
-    schema = cut(tile.schema, letters) or FURTHER
-    return (
-        f"{schema}.{cut(tile.table, letters)}" if tile.table is not None else f"{count(tile.tables)} tables in {schema}"
-    )
+    if tile.table is not None:
+        return cut_table(tile.schema, tile.table, letters)
+    return f"{count(tile.tables)} tables in {cut(tile.schema, letters) or FURTHER}"
+
+
+def cut_table(schema: str, table: str, letters: int) -> str:
+    """A table as SQL takes it; of one with a longer name as much as may be shown, for the eye alone."""
+    if max(map(len, map(printable, (schema, table)))) > letters:
+        return f"{cut(schema, letters)}.{cut(table, letters)}"
+    return printable(object_name(schema, table))
 
 
 def cut(name: str, letters: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from myisam_advisor.reports.page.links import Links
 from myisam_advisor.reports.page.look import Look
-from myisam_advisor.reports.page.map_view import cut
+from myisam_advisor.reports.page.map_view import cut_table
 from myisam_advisor.reports.page.view import moment
 from myisam_advisor.texts.templates import count, percent, rate, size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -203,6 +203,5 @@ def _row(facts: FactRows, place: int) -> Row:
 def _line(row: Row, links: Links) -> ListedTable:
     schema, table = str(row["schema_name"]), str(row["table_name"])
     cells = tuple(column.says(row) for column in COLUMNS)
-    return ListedTable(
-        f"{cut(schema, SHOWN_NAME)}.{cut(table, SHOWN_NAME)}", links.table(schema, table), cells, bool(row["crashed"])
-    )
+    name = cut_table(schema, table, SHOWN_NAME)
+    return ListedTable(name, links.table(schema, table), cells, bool(row["crashed"]))

@@ -21,7 +21,7 @@ from myisam_advisor.reports.page.view import (
 )
 from myisam_advisor.reports.told import told
 from myisam_advisor.texts.column_units import in_words
-from myisam_advisor.texts.templates import printable
+from myisam_advisor.texts.templates import object_name, printable
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 
@@ -64,7 +64,7 @@ def table_page_view(
     """The page of a table; `curves` are by column."""
     told_table = one_table(look.facts, look.judgement, name, curves)
     if told_table is None:
-        return NoTableView(".".join(map(printable, name)), look.name, name[1], links)
+        return NoTableView(printable(object_name(*name)), look.name, name[1], links)
     return _view(told_table, look, links, warning, paths)
 
 

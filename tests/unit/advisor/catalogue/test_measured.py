@@ -83,3 +83,8 @@ def test_the_page_tells_date_machine_and_command() -> None:
         assert f"| {name} ({about['version']}) |" in text
     for entry in evidence()["measured"]:
         assert entry["server_version"] in text
+
+
+@pytest.mark.parametrize(("value", "said"), [(84.96, "85.0"), (71.51, "71.5"), (101.4, "101"), (1.158, "1.16"), (0.754, "0.75")])
+def test_a_ratio_has_no_more_digits_than_were_measured(value: float, said: str) -> None:
+    assert measured._figure(value) == said

@@ -29,6 +29,12 @@ def test_a_sentence_that_a_condition_cuts_is_left_out() -> None:
     assert not text.is_complete
 
 
+def test_a_sentence_that_speaks_of_one_that_is_left_out_is_left_out_too() -> None:
+    text = general_text("Find it{% if old %} and end it{% endif %}. Then remove the cause. It lasts. {% if logs %}Where it is a copy: wait.{% endif %}")
+    assert (text.always, text.in_some_cases, text.is_complete) == (("It lasts.",), ("Where it is a copy: wait.",), False)
+    assert general_text("Find it. Then remove it.").always == ("Find it.", "Then remove it.")
+
+
 def test_dots_within_a_statement_end_no_sentence() -> None:
     assert general_text("ALTER TABLE ... ENABLE KEYS, then look. Done").always == ("ALTER TABLE ... ENABLE KEYS, then look.", "Done")
 

@@ -88,7 +88,7 @@ def test_every_table_is_reached_page_by_page(look: Look) -> None:
 def test_each_order_is_one(look: Look, sort: str) -> None:
     view = table_list_view(look, Chosen(sort=sort), Links())
     first = view.tables[0].name
-    expected = {"worst": "shop.Broken", "name": "<i>odd</i>.", "rows": "shop.t09999", "data": "shop.t09999", "memory": "shop.t00001", "index": "shop.t00000", "activity": "<i>odd</i>."}
+    expected = {"worst": "shop.Broken", "name": "`<i>odd</i>`.``", "rows": "shop.t09999", "data": "shop.t09999", "memory": "shop.t00001", "index": "shop.t00000", "activity": "`<i>odd</i>`.``"}
     assert first == expected[sort]
     assert [heading.is_sorted for heading in view.headings].count(True) == (sort != "worst")
 
@@ -156,3 +156,12 @@ def test_only_what_is_served_may_ask_the_daemon_again() -> None:
     assert "form-action 'self'" in policy(is_served=True)
     assert "form-action 'none'" in policy(is_served=False)
     assert "connect-src" not in policy(is_served=False)
+
+
+def test_a_name_is_told_as_findings_tell_it(tmp_path_factory: pytest.TempPathFactory) -> None:
+    odd = look_with(tmp_path_factory, row("shop", "od`d name", rows=1, data_bytes=9), row("shop", "plain", rows=1, data_bytes=7))
+    shown = [table.name for table in table_list_view(odd, Chosen(), Links()).tables]
+    assert shown == ["shop.`od``d name`", "shop.plain"]
+    missing = table_page_view(odd, ("shop", "a b"), {}, Links(), paths=True)
+    assert isinstance(missing, NoTableView)
+    assert missing.title == "shop.`a b`"
