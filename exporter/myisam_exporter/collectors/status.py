@@ -11,7 +11,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, by_column, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.outside.numbers import parse_number
+from myisam_exporter.outside.numbers import LARGEST_WHOLE, parse_number
 from myisam_exporter.outside.shared_texts import SharedTexts
 from myisam_exporter.server.asked_names import AskedNames, status_named
 
@@ -44,8 +44,9 @@ class Status:
 
     @property
     def uptime_seconds(self) -> int | float | None:
-        """Seconds since the server started."""
-        return self.number(UPTIME)
+        """Seconds since the server started; None where it says that it has not yet, by a clock that was set back: nearly 2^64 then."""
+        seconds = self.number(UPTIME)
+        return None if seconds is None or seconds > LARGEST_WHOLE else seconds
 
 
 STATUS = SampleKey("status", Status)

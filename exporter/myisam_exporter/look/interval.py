@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from myisam_exporter.collectors.base import Collector, all_collectors, declared_columns
+from myisam_exporter.collectors.base import Collector, all_collectors, declared_columns, grown
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import ServerLostError
@@ -16,6 +16,7 @@ from myisam_exporter.look.pairs import pairs_between
 from myisam_exporter.look.snapshot import Snapshot
 
 RESTART_TOLERANCE_SECONDS = 2.0
+CONNECTIONS = "Connections"  # FLUSH STATUS leaves it as it is
 NO_INTERVAL = Unknown("one sample only: rates need two", "--interval 10s")
 RESET = Unknown("the counters were reset within the interval (FLUSH STATUS)", "run again")
 
@@ -33,19 +34,21 @@ class Interval:
         return None if self.before is None else self.after.moments[STATUS.name] - self.before.moments[STATUS.name]
 
     def refuse_restart(self) -> None:
-        """Raise ServerLostError when the server restarted between the snapshots: half of each server is no interval."""
+        """Raise ServerLostError when the server restarted between the snapshots: half of each server is no interval.
+
+        A server reckons its Uptime from the machine's clock, which may be set: one that was set back makes it smaller, and no restart.
+        """
         before, after = self.before.status if self.before else None, self.after.status
-        if (
-            before is None
-            or after is None
-            or before.uptime_seconds is None
-            or after.uptime_seconds is None
-            or self.seconds is None
-        ):
+        if before is None or after is None or self.seconds is None:
             return
-        if after.uptime_seconds < before.uptime_seconds + self.seconds - RESTART_TOLERANCE_SECONDS:
+        earlier, later = before.uptime_seconds, after.uptime_seconds
+        if earlier is None or later is None or later >= earlier + self.seconds - RESTART_TOLERANCE_SECONDS:
+            return
+        # Who restarted in between is younger than the interval is long; and begins to count connections anew, which nothing else does.
+        connections = grown(before.number(CONNECTIONS), after.number(CONNECTIONS))
+        if later <= self.seconds + RESTART_TOLERANCE_SECONDS or connections is None:
             raise ServerLostError(
-                f"the server restarted between the two samples (it is up for {after.uptime_seconds:.0f} s): nothing can be said of this interval. Run again."
+                f"the server restarted between the two samples (it is up for {later:.0f} s): nothing can be said of this interval. Run again."
             )
 
     def facts(self, remembered: Remembered | None = None) -> FactSet:

@@ -59,6 +59,29 @@ def test_a_restart_in_between_is_refused() -> None:
     Interval(snapshot(20, status=status(120)), snapshot(10, status=status(110))).refuse_restart()
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "restarted"),
+    [
+        ((5000, 10), (1000, 11), False),  # the clock was set back by more than an hour
+        ((5000, 10), (4990, 10), False),
+        ((5000, 10), (9000, 11), False),  # and forward
+        ((5000, 10), (8, 11), True),  # ten seconds lie between: it is younger
+        ((5000, 10), (3, 2), True),
+        ((5000, 10), (4000, 2), True),  # restarted, and the clock set forward
+        ((5000, None), (1000, None), True),
+        ((5000, 10), (2**64 - 3000, 11), False),  # set back to before its start
+    ],
+)
+def test_a_clock_that_is_set_is_no_restart(before: tuple[int, int | None], after: tuple[int, int | None], restarted: bool) -> None:
+    first, second = (status(uptime, **({} if connections is None else {"Connections": connections})) for uptime, connections in (before, after))
+    interval = Interval(snapshot(20, status=second), snapshot(10, status=first))
+    if restarted:
+        with pytest.raises(ServerLostError, match="restarted between the two samples"):
+            interval.refuse_restart()
+    else:
+        interval.refuse_restart()
+
+
 def test_unknown_is_never_zero() -> None:
     facts = Interval(snapshot(20, status=status(120), myi=NOTHING)).facts()
     assert facts.single("totals") == {}
