@@ -19,6 +19,7 @@ from myisam_advisor.reports.one_table import OneTable, TableCurve, ToldIndex
 from myisam_advisor.texts.bars import bars_for, first_shown, sparkline
 from myisam_advisor.texts.column_units import in_words
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
+from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import printable
 
 PIPED_WIDTH, MAXIMUM_WIDTH = 100, 120
@@ -38,7 +39,7 @@ def one_table_as_text(told: OneTable, headline: str, begin: float, end: float, r
 def one_table_as_json(told: OneTable) -> str:
     """The facts as they are, what is unknown as null: the table, its indexes, its curves, the findings, the trials."""
     document = {
-        "schema": 1,
+        **heading(),
         "table": dict(told.row),
         "indexes": [dict(index) for index in told.index_rows],
         "curves": {curve.column: curve.points for curve in told.curves},

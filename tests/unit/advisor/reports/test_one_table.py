@@ -136,6 +136,8 @@ def test_no_letter_of_a_name_steers_the_terminal() -> None:
 
 def test_json_holds_the_facts_as_they_are() -> None:
     document = json.loads(one_table_as_json(told()))
+    assert (document["schema"], document["tool"]["name"]) == (1, "myisam-advisor")
+    assert document["time"].endswith("Z")
     assert document["table"]["data_bytes"] == 3 * GIB
     assert document["table"]["write_statements_per_second"] is None
     assert document["indexes"][0]["key_description"] == "CHAR(32 bytes) NOT NULL"
