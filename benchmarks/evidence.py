@@ -52,7 +52,7 @@ def run_published(servers: Sequence[str]) -> None:
     for name in experiment_names():
         experiment = experiment_named(name)
         for binaries in chosen if experiment.needs_server else [None]:
-            results.append(_run(name, experiment, binaries))
+            results.append(_run(name, binaries))
             _write(results, rates)
     click.echo(f"written: {PAGE} and {DATA}")
 
@@ -62,7 +62,7 @@ def run_again(names: Sequence[str]) -> None:
     page, known, servers = _read(PAGE), _known(), _at_hand()
     for name in names:
         experiment = experiment_named(name)
-        results = [_run(name, experiment, one) for one in (servers if experiment.needs_server else [None])]
+        results = [_run(name, one) for one in (servers if experiment.needs_server else [None])]
         others = [entry for entry in known["measured"] if entry["experiment"] != name]
         order = experiment_names().index
         known["measured"] = sorted([*others, *_entries(results)], key=lambda entry: order(entry["experiment"]))
@@ -115,7 +115,7 @@ def _at_hand() -> list[ServerBinaries]:
     return found or [one for one in (installed,) if one]
 
 
-def _run(name: str, experiment: Experiment, binaries: ServerBinaries | None) -> TrialResult:
+def _run(name: str, binaries: ServerBinaries | None) -> TrialResult:
     options = SMALLER.get(name, SMALL)
     click.echo(f"{name}{f' on {binaries.name}' if binaries else ''} ...", err=True)
     task = Task(name, options, ServerChoice(known=binaries) if binaries else None)

@@ -163,7 +163,6 @@ class Bench:
         threads: int = 0,
         operations_per_statement: float = 1,
         most: int | None = None,
-        seconds: float = 0.0,
         database: str = SCHEMA,
     ) -> Callable[..., Callable[[], Run]]:
         """A way to run the same statements under each variant: call it with what sets a variant up, and its database if it has one of its own.
@@ -172,11 +171,11 @@ class Bench:
         How many statements fill a run is found out first, with what is set up by `ready` (and warms up by it); `most` is how many
         there can be for each thread.
         """
-        threads, seconds = threads or self.options.threads_at_once, seconds or self.options.seconds
+        threads = threads or self.options.threads_at_once
         folder = self.folder / "statements" / name.replace(" ", "-").replace("/", "-")
         folder.parent.mkdir(exist_ok=True)
         count = self.calibrated(
-            name, folder, statements, ready, threads, operations_per_statement, most, seconds, database
+            name, folder, statements, ready, threads, operations_per_statement, most, self.options.seconds, database
         )
         written = write_statements(folder, [statements(thread, count) for thread in range(threads)])
 

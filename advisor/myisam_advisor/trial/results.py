@@ -14,8 +14,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 class Workload:
     """One workload: what it counts, and how to run it once under each variant.
 
-    The first variant is the baseline. A callable makes everything ready, then measures; `client_waits` says that the client only waits
-    for one statement at a time, so that its own speed does not matter.
+    The first variant is the baseline. A callable makes everything ready, then measures.
     """
 
     name: str

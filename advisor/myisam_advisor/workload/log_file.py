@@ -32,7 +32,6 @@ class LogFile:
 
     Attributes:
         shrank: it became shorter while it was read, and what was cut off is lost.
-        bytes_read: how much of it was read, unpacked.
 
     Raises UserError for what cannot be read, or is no file.
     """
@@ -40,7 +39,6 @@ class LogFile:
     def __init__(self, path: Path, kind: str, descriptor: int | None = None) -> None:
         self.path, self.kind = path, kind
         self.shrank = False
-        self.bytes_read = 0
         self._left: int | None = None
         self._was_open = descriptor is not None
         self._descriptor = self._checked(self._opened() if descriptor is None else descriptor)
@@ -67,14 +65,9 @@ class LogFile:
         """Its bytes, none of the parts empty."""
         first = self._read()
         if first.startswith(_GZIP):
-            yield from self._counted(self._unpacked(first))
+            yield from self._unpacked(first)
         elif first:
-            yield from self._counted(self._further(first))
-
-    def _counted(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        for block in blocks:
-            self.bytes_read += len(block)
-            yield block
+            yield from self._further(first)
 
     def _further(self, block: bytes) -> Iterator[bytes]:
         while block:

@@ -46,7 +46,7 @@ class References:
 
     def read(self) -> Set[Table]:
         """All tables of the FROM and JOIN clauses, of subqueries too."""
-        return self._scan(0, expecting=False)
+        return self._scan(0)
 
     def inserted(self, modifiers: Set[bytes]) -> tuple[Set[Table], Set[Table]]:
         """What an INSERT or REPLACE reads, and writes."""
@@ -54,14 +54,14 @@ class References:
         while self._at(at) in modifiers:
             at += 1
         table, end = self._table(at)
-        return self._scan(end, expecting=False), set() if table is None else {table}
+        return self._scan(end), set() if table is None else {table}
 
     def updated(self) -> tuple[Set[Table], Set[Table]]:
         """What an UPDATE reads alone, and writes: of several tables those whose columns are set."""
         at = self._lower.index(b"update") + 1
         while self._at(at) in (b"low_priority", b"ignore"):
             at += 1
-        tables = self._scan(0, expecting=False, begin=at)
+        tables = self._scan(0, begin=at)
         first, _ = self._table(at)
         written = tables if len(tables) == 1 else self._tables_set(at)
         if first is not None and not written:
@@ -76,9 +76,9 @@ class References:
         leading = self._at(at) != b"from"
         targets, end = self._target_list(at if leading else at + 1)
         if not leading and self._at(end) != b"using":
-            tables = self._scan(0, expecting=False)
+            tables = self._scan(0)
             return tables - set(targets[:1]), set(targets[:1])
-        tables = self._scan(0, expecting=False, begin=end + 1)
+        tables = self._scan(0, begin=end + 1)
         written = {
             self._aliases.get(name, (schema, name)) if schema is None else (schema, name) for schema, name in targets
         }
@@ -150,7 +150,7 @@ class References:
             b"with",
             b"(",
         ):
-            return self._scan(0, expecting=False)
+            return self._scan(0)
         return self.at(1)
 
     def at(self, at: int) -> Set[Table]:
@@ -225,7 +225,7 @@ class References:
             return None
         return self._name(at + 2 if self._at(at + 3) == b"." else at)
 
-    def _scan(self, at: int, expecting: bool, begin: int | None = None) -> Set[Table]:
+    def _scan(self, at: int, begin: int | None = None) -> Set[Table]:
         """The tables of all FROM and JOIN clauses from here on; at `begin` a list of tables begins without such a word."""
         self._top_level: set[Table] = set()
         found: set[Table] = set()

@@ -55,10 +55,10 @@ class StepRefusedError(Exception):
         self.problem = problem
 
 
-def told_words(server: PrivateServer, words: str, database: str = "") -> tuple[int, str] | None:
+def told_words(server: PrivateServer, words: str) -> tuple[int, str] | None:
     """The number and the words with which the server refuses a statement; None where it does not."""
     try:
-        server.execute(words, database=database)
+        server.execute(words)
     except driver().error as error:
         return _of(error)
     return None

@@ -172,12 +172,12 @@ def place_of(pid: int, proc: Path = Path("/proc")) -> Place:
     raise UserError(f"the server's binary cannot be probed: {refused}. Record with the slow log: leave --source out.")
 
 
-def places_of(pid: int, proc: Path = Path("/proc")) -> list[Place]:
+def places_of(pid: int) -> list[Place]:
     """`place_of`; and where that program was replaced, the same one in each layer of a container's files. Raises UserError."""
-    first = place_of(pid, proc)
+    first = place_of(pid)
     found = [first]
     if first.is_replaced:
-        for path in named_below(first.binary, proc / str(pid)):
+        for path in named_below(first.binary, Path("/proc") / str(pid)):
             with contextlib.suppress(NoElfError, OSError):
                 below = _probed(path)
                 # That it runs is proved by what is seen there.
