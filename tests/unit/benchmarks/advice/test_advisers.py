@@ -116,7 +116,7 @@ def test_ours_by_what_its_findings_would_have_one_run() -> None:
 def test_a_named_cache_goes_with_the_statements_that_fill_it() -> None:
     finding: dict[str, Any] = {
         "rule": "key-cache-contention", "severity": "warning", "message": "Two tables.", "my_cnf": ["key_cache_segments = 8", "hot.key_buffer_size = 64M"],
-        "commands": ["SET GLOBAL hot.key_buffer_size = 67108864;", "CACHE INDEX `a`.`t` IN hot;", "-- a remark"],
+        "commands": ["SET GLOBAL hot.key_buffer_size = 67108864;", "CACHE INDEX `a`.`t` IN hot;", "-- a remark"], "offered_commands": [],
     }  # fmt: skip
     first, second = myisam_advisor.changes_of(finding)
     assert first.statement == "SET GLOBAL hot.key_buffer_size = 67108864;\nCACHE INDEX `a`.`t` IN hot"
@@ -126,7 +126,7 @@ def test_a_named_cache_goes_with_the_statements_that_fill_it() -> None:
 def test_locks_around_a_variable_are_no_change_of_their_own() -> None:
     finding = {
         "rule": "key-cache-contention", "severity": "warning", "message": "said", "my_cnf": ["key_cache_segments = 8"],
-        "commands": ["LOCK TABLES `a`.`b` WRITE;", "SET GLOBAL key_cache_segments = 8;", "UNLOCK TABLES;"],
+        "commands": ["LOCK TABLES `a`.`b` WRITE;", "SET GLOBAL key_cache_segments = 8;", "UNLOCK TABLES;"], "offered_commands": [],
     }  # fmt: skip
     (found,) = myisam_advisor.changes_of(finding)
     assert (found.variable, found.value, found.statement) == ("key_cache_segments", "8", None)
