@@ -11,6 +11,7 @@ from functools import partial
 from myisam_advisor.catalogue.rules import Measured, Parameter, Proving, Rule, no_such_rule
 from myisam_advisor.remedies.planners.base import planner_named
 from myisam_advisor.reports.rule_words import outline, rule_text
+from myisam_advisor.texts.templates import sentence
 from myisam_advisor.texts.width import PAGE_WIDTH
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
@@ -42,7 +43,7 @@ def explain_rule(
     indented = partial(_indented, width=width)
     sections = [
         f"{rule.id}: {rule.title}",
-        f"Severity {' or '.join(rule.severities)}, scope {rule.scope}"
+        f"Severity {_one_of(rule.severities)}, scope {rule.scope}"
         + (f", would change {rule.variable}" if rule.variable else ""),
     ]
     for heading, text in texts_of(rule):
@@ -78,7 +79,7 @@ def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
     """What a person wants to know of a rule, with headings; where a finding fills in values, an example's."""
     yield "What it says", rule_text(rule, "finding")
     if rule.resource:
-        yield "What then holds the server back", f"{rule.resource}."
+        yield "What then holds the server back", sentence(f"{rule.resource[0].upper()}{rule.resource[1:]}")
     yield "Why", rule.why
     yield "What to do", rule_text(rule, "recommendation")
     if rule.planner:
@@ -140,6 +141,12 @@ def configuration(rule: Rule) -> str:
     about = ', object: "shop.*"' if rule.scope != "server" else ""
     lines += ["suppressions:", f"  - {{rule: {rule.id}{about}, reason: why, until: 2027-12-31}}"]
     return "\n".join(lines)
+
+
+def _one_of(words: Sequence[str]) -> str:
+    """critical, warning or info."""
+    *before, last = words
+    return f"{', '.join(before)} or {last}" if before else last
 
 
 def _indented(text: str, width: int) -> str:

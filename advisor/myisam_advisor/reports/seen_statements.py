@@ -26,6 +26,7 @@ SHOWN_CHARACTERS, SHOWN_END = 240, 120
 SCANS = "  scans"
 LOCKS = ("lock tables ", "lock table ")
 EXCLUSIVE = re.compile(r"^insert (?:high|low)_priority |\bon duplicate key update\b")
+SHARES = "Shares are of the time watched, of all connections together: more than 100 % is several at once."
 MISSES = "Which of them miss in the key cache or the page cache no server tells by statement."
 
 
@@ -91,7 +92,7 @@ def remarks(seen: SeenStatements, more_in: str = "") -> list[str]:
         told.append(f"{_together('Tables not known', seen.unknown, seen.seconds)}.")
     if seen.others.count or seen.others.seconds:
         told.append(f"{_together('Naming no MyISAM table', seen.others, seen.seconds)}, ours among them.")
-    return [*told, *seen.notes, *([MISSES] if seen.kinds else [])]
+    return [*told, *seen.notes, *([SHARES, MISSES] if seen.kinds else [])]
 
 
 def _together(name: str, sums: Sums, seconds: float) -> str:

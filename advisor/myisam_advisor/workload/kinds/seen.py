@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from myisam_advisor.texts.templates import object_name
 from myisam_advisor.workload.fingerprints import fingerprint, kind_id
 from myisam_advisor.workload.statements import touched
 from myisam_advisor.workload.table_references import Table
@@ -62,7 +63,7 @@ class SeenKind:
         id: a short name of the kind, as `record --show` has it.
         fingerprint: the statement without its values.
         sums: what its statements came to.
-        reads: names of the MyISAM tables that it reads and does not write.
+        reads: names of the MyISAM tables that it reads and does not write, as SQL takes them.
         writes: names of those that it writes.
         is_whole: its text was seen to its end, and understood.
     """
@@ -176,7 +177,7 @@ def _folded(table: Table) -> Table:
 
 def _named(tables: Iterable[Table], known: Mapping[Table, Table]) -> tuple[str, ...]:
     found = (known.get(_folded(table)) for table in tables)
-    return tuple(sorted(".".join(filter(None, table)) for table in found if table is not None))
+    return tuple(sorted(object_name(*filter(None, table)) for table in found if table is not None))
 
 
 def _plus(one: Number | None, other: Number | None) -> Number | None:

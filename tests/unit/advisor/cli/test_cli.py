@@ -85,6 +85,13 @@ def test_nagios_has_its_own_statuses(facts: str, words: tuple[str, ...], status:
     assert first.count("|") == (0 if "hello" in facts else 1)
 
 
+def test_explain_is_written_in_sentences() -> None:
+    text = run("explain", "table-lock-contention").stdout
+    assert "Severity critical, warning or info, scope server\n" in text
+    assert "What then holds the server back\n  Table locks.\n" in text
+    assert "Severity critical, scope table" in run("explain", "table-crashed").stdout
+
+
 @pytest.mark.parametrize(("level", "status"), [("critical", 1), ("warning", 1), ("info", 1), ("never", 0)])
 def test_fail_on_decides_the_exit_status(level: str, status: int) -> None:
     assert judge(CRASHED, "--fail-on", level).returncode == status

@@ -57,6 +57,11 @@ def test_what_began_just_now_or_could_not_be_told_is_not_none() -> None:
     assert remarks(seen) == ["The statements could not be told: lost the server."]
 
 
+def test_what_a_share_is_of_is_said_where_there_is_one() -> None:
+    assert any(line.startswith("Shares are of the time watched") for line in remarks(SeenStatements("x", 10.0, (kind("select 1 from t"),))))
+    assert not any(line.startswith("Shares") for line in remarks(SeenStatements("x", 10.0)))
+
+
 def test_lock_tables_is_shown_however_short_its_own_time_is() -> None:
     kinds = (*(kind("delete from posts", number=number) for number in range(SHOWN_KINDS + 2)), kind("lock tables posts write", number=99))
     seen = SeenStatements("a test", 10.0, kinds)

@@ -48,6 +48,11 @@ def test_a_kind_is_its_statements_together_and_names_its_myisam_tables() -> None
     assert "secret" not in told(found) + json.dumps(statements_document(found))
 
 
+def test_tables_are_named_as_sql_takes_them() -> None:
+    (kind,) = seen((b"UPDATE `od``d name` SET a = 1", Sums(1, 0.5)), tables=MyisamTables([("forum", "od`d name")])).kinds
+    assert kind.writes == ("forum.`od``d name`",)
+
+
 def test_the_one_that_held_locks_longest_is_first_and_waiting_is_no_holding() -> None:
     found = seen(
         (b"UPDATE posts SET a = 1", Sums(5, 9.0, 8.9)),
