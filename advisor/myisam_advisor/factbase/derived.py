@@ -18,9 +18,9 @@ from myisam_exporter.collectors.key_caches import (
     usable_bytes,
 )
 from myisam_exporter.errors import UserError
-from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.look.fact_set import FactRows, FactSet
-from myisam_exporter.server.version_number import parse_version
+from myisam_exporter.server.version_number import ServerVersion, parse_version
 
 MARIADB_MAJORS = range(10, 14)
 # Version 9999.99.99: beyond it a number is no version.
@@ -133,6 +133,20 @@ def _derived_totals(facts: FactSet) -> FactRows | None:
 
 def _derived_server(facts: FactSet) -> FactRows | None:
     known = facts.single("server")
+    # People write "MariaDB" here too; the server itself does not.
+    said = known.get("flavour")
+    derived: dict[str, Value] = {"flavour": said.lower()} if isinstance(said, str) else {}
+    version = _version(known)
+    if version is not None:
+        # MySQL went from 9 to calendar versions; these are MariaDB's alone.
+        flavour = "mariadb" if version.number[0] in MARIADB_MAJORS else version.flavour
+        derived |= {"version_number": version.as_number, "flavour": derived.get("flavour") or flavour}
+    completed = known | derived
+    return None if completed == known else _rows(facts, "server", [completed])
+
+
+def _version(known: Row) -> ServerVersion | None:
+    """The version that is told, while its number is not."""
     text = known.get("version")
     if not isinstance(text, str) or known.get("version_number") is not None:
         return None
@@ -141,13 +155,7 @@ def _derived_server(facts: FactSet) -> FactRows | None:
         version = parse_version(text.lstrip(_LETTERS_AND_BLANKS), text)
     except (UserError, ValueError):  # ValueError: more digits than Python reads
         return None
-    if version.as_number > MAXIMUM_VERSION_NUMBER:
-        return None
-    # MySQL went from 9 to calendar versions; these are MariaDB's alone.
-    flavour = "mariadb" if version.number[0] in MARIADB_MAJORS else version.flavour
-    return _rows(
-        facts, "server", [known | {"version_number": version.as_number, "flavour": known.get("flavour") or flavour}]
-    )
+    return None if version.as_number > MAXIMUM_VERSION_NUMBER else version
 
 
 def _derived_mysqld(facts: FactSet) -> FactRows | None:
