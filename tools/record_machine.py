@@ -78,7 +78,7 @@ class RecordingSession(Session):
         """As any session's, and kept."""
         given: dict[str, Any] = {"statement": statement} | ({"arguments": list(arguments)} if arguments else {})
         try:
-            rows = super().rows(statement, arguments, maximum_rows, names=names)
+            rows = super().rows(statement, arguments, maximum_rows, columns=columns, names=names)
         except StatementRefusedError as error:
             self._keep(given | {"error": [error.number, error.text]})
             raise
@@ -134,10 +134,10 @@ def main(words: Sequence[str]) -> int:
     """Record what is named, or everything."""
     # A maker's own servers, looked at as whoever records: as in the tests.
     unprivileged.root_may_control = True
-    for name in words or MACHINES:
-        record_machine(name)
     for name in words or FETCHED_SERVERS:
-        if name not in MACHINES:
+        if name in MACHINES:
+            record_machine(name)
+        else:
             record_tables(name)
     return 0
 

@@ -18,7 +18,7 @@ from myisam_advisor.migrate.refusals import refusals, shortened_indexes
 from myisam_advisor.migrate.row_size import has_whole_key
 from myisam_advisor.migrate.server_kind import DEFAULT_PAGE_BYTES, INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents, Range, bytes_after
-from myisam_advisor.migrate.tables import DATA, FoundTable
+from myisam_advisor.migrate.tables import DATA, MERGE, FoundTable
 from myisam_advisor.migrate.times import Lasting, Machine, lasting, own_copy
 from myisam_advisor.migrate.widths import PACKED, is_size_told
 from myisam_advisor.texts.templates import object_name
@@ -28,7 +28,6 @@ from myisam_exporter.files.myi_header import NO_HEADER
 from myisam_exporter.files.structure import Column, Index, Structure
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
-MERGE = "MRG_MyISAM"
 # The target refuses partitions of MyISAM; converted before the upgrade, they are none any more.
 OF_PARTITIONS = 1178
 # KEY_BLOCK_SIZE=0 of a table takes that of its indexes in MySQL 8.0 and 9.7, not in 5.6 (5.7 was not tried), and in no MariaDB.

@@ -13,13 +13,12 @@ from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.row_size import OLD_PREFIX_BYTES, stored
 from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_advisor.migrate.sizes import Contents
-from myisam_advisor.migrate.widths import PACKED
+from myisam_advisor.migrate.widths import LEAST_ROW_BYTES, PACKED
 from myisam_advisor.texts.templates import size
 from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, statement
 
 SHARE_OF_LOG = 10
-LEAST_ROW_BYTES = 20  # of MyISAM's dynamic rows
 # Of a long row what is its headers: each block of 16 MB has 20 bytes.
 MOST_OF_HEADERS = 0.01
 

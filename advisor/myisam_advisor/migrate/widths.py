@@ -19,7 +19,7 @@ from myisam_exporter.files.structure import Column, Index, Structure
 
 FIXED, PACKED = "fixed", "compressed"
 HEADER_BYTES = 4.5  # three or four, and what fills the row up to a multiple of four
-LEAST_ROW_BYTES = 20
+LEAST_ROW_BYTES = 20  # of MyISAM's dynamic rows
 NUMBERS = frozenset({
     types.TINY, types.SHORT, types.LONG, types.FLOAT, types.DOUBLE, types.LONGLONG, types.INT24, types.DATE, types.TIME, types.DATETIME,
     types.NEWDATE,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from myisam_exporter.declaring.late_patterns import late_pattern
+
 TableName = tuple[str, str]
 _QUOTED = r"`(?:[^`]|``)+`"
-_SQL = re.compile(rf"({_QUOTED}|[^`.]+)\.({_QUOTED}|[^`.]+)", re.DOTALL)
+_SQL = late_pattern(rf"({_QUOTED}|[^`.]+)\.({_QUOTED}|[^`.]+)", re.DOTALL)
 
 
 def possible_names(text: str) -> list[TableName]:
@@ -15,10 +17,11 @@ def possible_names(text: str) -> list[TableName]:
     As SQL reads it comes first. Empty where it names no database.
     """
     written = _SQL.fullmatch(text)
-    read = [(_unquoted(written[1]), _unquoted(written[2]))] if written else []
+    read = [(unquoted(written[1]), unquoted(written[2]))] if written else []
     split = [(text[:dot], text[dot + 1 :]) for dot, letter in enumerate(text) if letter == "."]
     return list(dict.fromkeys(read + [name for name in split if all(name)]))
 
 
-def _unquoted(part: str) -> str:
+def unquoted(part: str) -> str:
+    """A part of a name without its backticks, if it has any."""
     return part[1:-1].replace("``", "`") if part.startswith("`") else part

@@ -27,6 +27,7 @@ from myisam_advisor.remedies.statements.tables import (
     TableOption,
 )
 from myisam_advisor.remedies.statements.variables import SetGlobal
+from myisam_advisor.texts.table_names import unquoted
 from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.server.sql import Sql, plain_words, quote_text
 
@@ -87,7 +88,7 @@ def _names_its_tables(found: re.Match[str]) -> bool:
 
 
 def _set(found: re.Match[str], command: Sql) -> Statement:
-    value, cache = _value(found["value"].strip()), _unquoted(found["cache"] or "")
+    value, cache = _value(found["value"].strip()), unquoted(found["cache"] or "")
     return SetGlobal(found["variable"], value, cache, written=command if value is None else None)
 
 
@@ -161,7 +162,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Sql], Statement]
     ),
     (
         late_pattern(rf"CACHE INDEX (?P<name>{_LOOSE})(?P<all> PARTITION \(ALL\))? IN (?P<cache>{_NAME});"),
-        lambda found, _: CacheIndex(_name(found["name"]), _unquoted(found["cache"]), found["all"] is not None),
+        lambda found, _: CacheIndex(_name(found["name"]), unquoted(found["cache"]), found["all"] is not None),
     ),
     (
         late_pattern(rf"LOAD INDEX INTO CACHE (?P<name>{_FULL})(?P<all> PARTITION \(ALL\))?;"),
@@ -212,13 +213,9 @@ def _resembled(command: Sql) -> Statement | None:
 def _dropped_again(command: Sql) -> DropIndex | None:
     """What takes back a statement that adds one index."""
     found = _ADDED_INDEX.fullmatch(command)
-    return None if found is None else DropIndex(_name(found["name"]), _unquoted(found["index"]))
+    return None if found is None else DropIndex(_name(found["name"]), unquoted(found["index"]))
 
 
 def _name(text: str) -> Name:
     """A name, or two with a point between them."""
-    return tuple(_unquoted(part) for part in re.findall(_NAME, text))
-
-
-def _unquoted(name: str) -> str:
-    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+    return tuple(unquoted(part) for part in re.findall(_NAME, text))
