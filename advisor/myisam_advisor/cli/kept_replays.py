@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from myisam_advisor.cli.kept_trials import Keeping, keep
 from myisam_advisor.proofs.changes import changes_of
-from myisam_advisor.proofs.recordings import UNKNOWN_RECORDING, Recording
+from myisam_advisor.proofs.recordings import DIFFERING_SHARE, UNKNOWN_RECORDING, Recording
 
 if TYPE_CHECKING:
     from myisam_advisor.proofs.proof import Kind, Proof
 
 # A setting of the whole server is proved by statements that have at least so much of the recorded time.
 SPEAKING_SHARE = 0.5
-# Beyond what rows of another moment do: where more is answered otherwise than recorded, another load was measured.
-DIFFERING_SHARE = 0.05
 # As reports call the sender a bottleneck (trial/statements/sender.py).
 BUSY_SENDER_SHARE = 0.3
+NONE_KNOWN: Mapping[str, str] = MappingProxyType({})
 
 
 class Compared(Protocol):
@@ -156,8 +156,9 @@ def keep_replay(
     table_bytes: Mapping[str, int],
     fidelity: LikeTheRecording | None = None,
     recording: Recording = UNKNOWN_RECORDING,
+    variables: Mapping[str, str] = NONE_KNOWN,
 ) -> Keeping:
-    """Keep what the replay says of each rule; `server` is the watched one's key, the rate that of the recording.
+    """Keep what the replay says of each rule; `server` is the watched one's key, the rate and the variables are its own.
 
     Where kinds of statements with weight were not replayed, or many were answered otherwise (`fidelity`; None: it was all like the recording), nobody knows what a
     change does to them, and so nothing is proved; nor where the recording does not tell what has weight, or is too old or of another server. What cannot be kept
@@ -172,12 +173,20 @@ def keep_replay(
         return Keeping((), why_not)
     untold = {one.name: why for one in result.variants if (why := _why_not_told(one, fidelity))}
     told = [one for one in result.variants if one.name not in untold]
-    proofs = list(proofs_of_replay(result, server, statements_per_second, table_bytes, recording, frozenset(untold)))
+    proofs = [
+        replace(one, before=before_of(one.change, variables))
+        for one in proofs_of_replay(result, server, statements_per_second, table_bytes, recording, frozenset(untold))
+    ]
     further = " ".join(filter(None, (*_in_words(untold), _unmeasured(told, recording))))
     if not proofs:
         return Keeping((), further or "no rule's change was measured with an interval.")
     keeping = keep(proofs, own_store())
     return replace(keeping, why_not=" ".join(filter(None, (keeping.why_not, further))))
+
+
+def before_of(change: Iterable[str], variables: Mapping[str, str]) -> Mapping[str, str]:
+    """The variables of a change as they are now; a named key cache has none."""
+    return {name: variables[name] for name in changes_of(change) if name in variables}
 
 
 def _why_not_told(variant: Tried, fidelity: LikeTheRecording | None) -> str:

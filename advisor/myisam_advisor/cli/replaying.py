@@ -49,12 +49,13 @@ class CopyOptions:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What came of a replay, and what a proof of it needs to know of the watched server: its key, and its load (None: not known); and of the recording."""
+    """What came of a replay, and what a proof of it needs to know of the watched server: its key, its load (None: not known) and its variables; and of the recording."""
 
     result: ReplayResult
     server: str
     statements_per_second: float | None
     recording: Recording
+    variables: Mapping[str, str]
 
 
 def replay(
@@ -86,8 +87,8 @@ def tell(replay: Replay, keeps: bool, format_name: str) -> None:
     keeping = Keeping()
     if keeps:
         keeping = keep_replay(
-            result, replay.server, replay.statements_per_second, table_bytes, result.fidelity, replay.recording
-        )
+            result, replay.server, replay.statements_per_second, table_bytes, result.fidelity, replay.recording, replay.variables
+        )  # fmt: skip
     if format_name == "json":
         click.echo(replay_report.as_json(result, keeping.as_values()))
         return
@@ -109,6 +110,7 @@ def replayed(
     from myisam_advisor.proofs.proof import server_key
     from myisam_advisor.trial.private.apart import apart
     from myisam_advisor.trial.statements.replay_task import do_replay_task, run_replay_task
+    from myisam_advisor.trial.statements.survey import folds_names
     from myisam_exporter.server.session import Session
 
     # In this order: the other process is there before a password is read, and before there are threads.
@@ -124,10 +126,12 @@ def replayed(
             expect_something(named, findings, wish)
             path = recorded() if recorded else Path()
             wish, workload = replace(wish, workload=path), surveyed(path)
+        if folds_names(variables.get("lower_case_table_names")):
+            workload = replace(workload, found=workload.found.folded())
         task = _task(wish, copy, session, variables, workload, (named, findings), program, options, stack)
         task = replace(task, notes=(*task.notes, *_cache_notes(session, variables, server)))
         with trial_progress(options.budget_seconds) as listener:
-            return Replay(run_replay_task(place, task, listener), key, load, workload.recording)
+            return Replay(run_replay_task(place, task, listener), key, load, workload.recording, variables)
 
 
 def _task(

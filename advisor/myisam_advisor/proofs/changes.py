@@ -57,11 +57,14 @@ def _alterations(what: str, how: str) -> Mapping[str, str]:
 def is_about(proved: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
     """Whether a proof of one change speaks for the other: the same things, to the same values or nearly so."""
     return (
-        bool(wanted) and proved.keys() == wanted.keys() and all(_alike(proved[name], wanted[name]) for name in wanted)
+        bool(wanted)
+        and proved.keys() == wanted.keys()
+        and all(are_alike(proved[name], wanted[name]) for name in wanted)
     )
 
 
-def _alike(one: str, other: str) -> bool:
+def are_alike(one: str, other: str) -> bool:
+    """Whether two values are the same, or sizes and counts that are nearly so."""
     first, second = _number(one), _number(other)
     if first is None or second is None:
         return one.casefold() == other.casefold()

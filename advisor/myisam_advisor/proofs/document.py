@@ -51,6 +51,7 @@ def proof_of(text: str) -> Proof:
     load = _mapping(whole.get("workload", {}), "workload")
     rate = load.get("statements_per_second")
     tables = _mapping(load.get("tables", {}), "workload.tables", MAXIMUM_TABLES)
+    before = _mapping(whole.get("before", {}), "before")
     return Proof(
         rule_id=_text(whole, "rule_id"),
         experiment=_text(whole, "experiment"),
@@ -66,6 +67,7 @@ def proof_of(text: str) -> Proof:
         ),
         server=_short(whole.get("server", ""), "server"),
         recorded_at=None if whole.get("recorded_at") is None else _number(whole, "recorded_at", LATEST_MOMENT),
+        before={_short(name, "before"): _short(value, "before") for name, value in before.items()},
         **_outcome(whole),
     )
 

@@ -45,7 +45,8 @@ class Proof:
 
     `experiment` is a trial's name, or REPLAY; `change` what was changed, as statements and `variable=value`; `objects` the tables it was
     tried on; `server` tells one server from another (`server_key`), empty where it was not noted; `recorded_at` is when the statements of a replay
-    were recorded, None where that is not known, or nothing was.
+    were recorded, None where that is not known, or nothing was. `before` has the variables of the change as they were on the watched server: a gain
+    over 8M is none over 64M.
     """
 
     rule_id: str
@@ -63,6 +64,7 @@ class Proof:
     workload: Load = field(default_factory=Load)
     server: str = ""
     recorded_at: float | None = None
+    before: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def dates_from(self) -> float:

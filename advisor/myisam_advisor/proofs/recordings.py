@@ -9,6 +9,8 @@ from myisam_advisor.proofs.validity import CLOCK_SECONDS, DAY_SECONDS, MAXIMUM_A
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
+# Beyond what rows of another moment do: where more is answered otherwise than recorded, another load was measured.
+DIFFERING_SHARE = 0.05
 RECORD_ANEW = "record this server anew (myisam-advisor record)"
 # What these do, they do to statements that are under way at once, writes among them.
 OF_CONCURRENT_WRITES = frozenset(("concurrent_insert", "key_cache_segments"))

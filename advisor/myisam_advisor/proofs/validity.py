@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from myisam_advisor.proofs.changes import are_alike, changes_of
 from myisam_advisor.proofs.proof import Proof
 from myisam_advisor.texts.templates import rate, size
 from myisam_exporter.facts.values import number_of
@@ -36,18 +37,23 @@ def still_valid(proof: Proof, facts: FactSet | None, now: float) -> str | None:
     if facts is None:
         return _too_old(proof, now)
     return (
-        _too_old(proof, now) or _other_version(proof, facts) or _other_load(proof, facts) or _other_sizes(proof, facts)
+        _too_old(proof, now)
+        or _other_version(proof, facts)
+        or _other_before(proof, facts)
+        or _other_load(proof, facts)
+        or _other_sizes(proof, facts)
     )
 
 
 def outlived_by(proof: Proof, later: Proof) -> bool:
-    """Whether a later trial of the same change shows that the proof holds no more: by its age, the version, the load or the tables' sizes of then."""
+    """Whether a later trial of the same change shows that the proof holds no more: by its age, the version, the settings, the load or the tables' sizes of then."""
     then, now = series_of(proof.server_version), series_of(later.server_version)
     sizes = proof.workload.tables
     return (
         _too_old(proof, later.taken_at) is not None
         or is_other_product(proof.server_product, later.server_product)
         or bool(then and now and then != now)
+        or any(not are_alike(proof.before[name], value) for name, value in later.before.items() if name in proof.before)
         or _is_other_load(proof.workload.statements_per_second, later.workload.statements_per_second)
         or any(_is_other_size(sizes[name], size) for name, size in later.workload.tables.items() if name in sizes)
     )
@@ -80,6 +86,22 @@ def series_of(version: object) -> str:
         return ""
     parts = version.lstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ").split("-")[0].split(".")
     return ".".join(parts[:SERIES_PARTS]) if all(part.isdigit() for part in parts[:SERIES_PARTS]) else ""
+
+
+def _other_before(proof: Proof, facts: FactSet) -> str | None:
+    """Whether what was changed is set to something else by now: over that nobody knows what the change gains. To what was tried it may be set."""
+    if not proof.before:
+        return None
+    variables, tried = facts.tables["variable"].by_name("value"), changes_of(proof.change)
+    for name, then in proof.before.items():
+        found = variables.get(name)
+        if not isinstance(found, str | int | float):
+            continue
+        # A facts file may have numbers.
+        now = found if isinstance(found, str) else f"{found:.15g}"
+        if not are_alike(then, now) and not are_alike(tried.get(name, now), now):
+            return f"{name} was {then} then, and is {now} now"
+    return None
 
 
 def _other_load(proof: Proof, facts: FactSet) -> str | None:

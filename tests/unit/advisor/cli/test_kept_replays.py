@@ -127,6 +127,14 @@ def test_a_busy_sender_proves_no_equality_and_may_prove_a_difference(tmp_path: P
     assert len(keep_replay(Result((equal,)), "ab", None, {}, Faithful(sender_cpu_share=0.3)).kept) == 1
 
 
+def test_what_was_changed_is_kept_as_it_was_on_the_watched_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    table = Variant("table", ("fixed-row-format",), ("ALTER TABLE `shop`.`orders` ROW_FORMAT=FIXED", "--hot.key_buffer_size=1M"))
+    keep_replay(Result((Variant("one"), table)), "ab", None, {}, variables={"key_buffer_size": "8388608", "sql_mode": ""})
+    kept = {one.rule_id: one.before for one in ProofStore(tmp_path / "proofs").current().proofs}
+    assert kept == {"key-buffer-too-small": {"key_buffer_size": "8388608"}, "fixed-row-format": {}}
+
+
 def test_a_replay_of_many_tables_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
     names = tuple(f"shop.t{number}" for number in range(1000))

@@ -7,7 +7,7 @@ import pytest
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.proofs.proof import server_key
-from myisam_advisor.proofs.validity import still_valid
+from myisam_advisor.proofs.validity import outlived_by, still_valid
 from tests.support.proofs import NOW, proof
 
 MIB = 1 << 20
@@ -54,6 +54,24 @@ def test_within_twice_the_size(then: int, now: int, holds: bool) -> None:
     said = why_not({"tables": tables}, workload={"tables": {"log.hits": then}})
     assert (said == "") is holds, said
     assert why_not({"tables": tables}, workload={"tables": {"log.other": then}}) == ""
+
+
+@pytest.mark.parametrize(("now", "why"), [
+    ("8388608", ""), ("8380000", ""), ("50331648", "key_buffer_size was 8388608 then, and is 50331648 now"), (str(600 * MIB), ""), (None, ""),
+    ("0", "key_buffer_size was 8388608 then, and is 0 now"),
+])  # fmt: skip
+def test_over_the_same_value_as_before_or_at_what_was_tried(now: str | None, why: str) -> None:
+    facts = {} if now is None else {"variable": {"key_buffer_size": now}}
+    said = {"change": ["SET GLOBAL key_buffer_size = 536870912;"], "before": {"key_buffer_size": "8388608"}}
+    assert why_not(facts, **said) == why
+    assert why_not(facts, change=said["change"]) == ""
+
+
+def test_a_later_trial_over_another_value_outlives_it() -> None:
+    one, same, other = (proof(before={"key_buffer_size": value}) for value in ("8388608", "8388608", "50331648"))
+    assert not outlived_by(one, same)
+    assert outlived_by(one, other)
+    assert not outlived_by(proof(), other)
 
 
 def test_one_server_is_told_from_another_without_its_name() -> None:
