@@ -25,7 +25,7 @@ from myisam_advisor.trial.statements.replay_result import KindResult
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule, write_schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import ACCOUNT, make_account
-from myisam_advisor.trial.statements.survey import Judging, TableName, survey
+from myisam_advisor.trial.statements.survey import Judging, TableName, folds_names, survey
 from myisam_advisor.trial.statements.tally import Run, tally
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 from myisam_advisor.trial.tables.sources import Source
@@ -84,7 +84,8 @@ class RecordedStatements:
     def _prepared(self) -> tuple[Schedule, float, Mapping[str, Compared]]:
         """The statements as files for the sender, how long they were recorded, and what SELECTs say before anything is written."""
         self._listener.doing("reading the workload")
-        judging = Judging()
+        names = [one.variables().get("lower_case_table_names") for one in self._servers[:1]]
+        judging = Judging(folds=any(map(folds_names, names)))
         found = survey(self._events(), judging)
         databases = frozenset(table.schema for table in self._tables)
         copied = {(table.schema, table.table) for table in self._tables}

@@ -33,6 +33,8 @@ LOG_TAIL_BYTES = 2000
 # "$0" is the log, "$@" the server: the shell opens the file as the server's user.
 LOGGED = 'exec "$@" >>"$0" 2>&1'
 OF_DICTIONARY = ("--lower-case-table-names=", "--loose-lower-case-table-names=")
+# CR_CONNECTION_ERROR, CR_CONN_HOST_ERROR, CR_SERVER_GONE_ERROR, CR_SERVER_LOST: manual, "Client Error Message Reference".
+GONE = (2002, 2003, 2006, 2013)
 SOCKET_PATH_LIMIT = 107  # sun_path holds 108 bytes with its final zero: unix(7)
 
 # By how the server makes its data directory. What a release does not know is passed over (--loose-).
@@ -188,6 +190,14 @@ class PrivateServer:
         """Raise PrivateServerError with the end of its error log when the server has died."""
         if self.process is None or self.process.poll() is not None:
             raise PrivateServerError(f"the private {self.binaries.name} died:\n{self._log_tail()}")
+
+    def answers(self) -> bool:
+        """Whether it lets somebody in and answers: one that is dying may still have a process."""
+        try:
+            self.execute("SELECT 1")
+        except driver().error as error:
+            return bool(error.args) and error.args[0] not in GONE
+        return True
 
     def connect(self, database: str = "", user: str = "root", password: str = "") -> Connection:
         """A new connection over the socket, by default as the server's root; autocommit is on."""

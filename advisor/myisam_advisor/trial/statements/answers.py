@@ -6,6 +6,7 @@ otherwise when the first server is asked twice (RAND, NOW, UUID) says nothing, a
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -26,6 +27,10 @@ STATEMENT_SECONDS = 30
 LIMITS = (f"SET SESSION max_statement_time = {STATEMENT_SECONDS}", f"SET SESSION max_execution_time = {STATEMENT_SECONDS * 1000}")  # fmt: skip
 # The rows; or the number of the error.
 Answer = tuple[str, ...] | int
+# The same, with a digest in the place of the rows, whatever their order.
+Digest = bytes | int
+# Sums of fractions end otherwise by the order of their rows.
+FRACTION_DIGITS = 12
 # How many rows the event at this place of the recording has; None where that is not known.
 Rows = Callable[[int, Event], "int | None"]
 
@@ -88,6 +93,27 @@ def recorded_rows(_place: int, event: Event) -> int | None:
     return event.rows_sent
 
 
+def digests_of(server: PrivateServer, asked: Iterable[Event], seconds: float | None = None) -> list[Digest]:
+    """What one server answers to each; after so many seconds no more are asked (None: all are)."""
+    found: list[Digest] = []
+    began = time.monotonic()
+    with asking(server) as connection:
+        for event in asked:
+            if seconds is not None and time.monotonic() - began > seconds:
+                break
+            found.append(_digest(_answer(connection, event)))
+    return found
+
+
+def _digest(answer: Answer) -> Digest:
+    if isinstance(answer, int):
+        return answer
+    digest = hashlib.blake2b(digest_size=16)
+    for row in sorted(answer):
+        digest.update(row.encode("utf-8", "surrogatepass") + b"\0")
+    return digest.digest()
+
+
 def selects(
     events: Iterable[Event], judging: Judging, copied: set[TableName], rows: Rows = recorded_rows
 ) -> list[Event]:
@@ -136,7 +162,11 @@ def _rows(connection: Connection, event: Event) -> tuple[str, ...]:
         if event.database is not None:
             cursor.execute(b"USE `%b`" % event.database.replace(b"`", b"``"))
         cursor.execute(event.statement)
-        return tuple(repr(row) for row in cursor.fetchall())
+        return tuple(repr(tuple(map(_rounded, row))) for row in cursor.fetchall())
+
+
+def _rounded(value: object) -> object:
+    return float(f"{value:.{FRACTION_DIGITS}g}") if isinstance(value, float) else value
 
 
 def _number(error: Exception) -> int:

@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from myisam_advisor.proofs.recordings import DIFFERING_SHARE
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import figure, printable, size
@@ -68,7 +69,19 @@ def as_text(result: ReplayResult, reader: TextIO | None = None) -> str:
 
 
 def conclusion(result: ReplayResult) -> str:
-    """What to do, in a sentence."""
+    """What to do, in a sentence; and what makes it doubtful, in another."""
+    return f"{_advice(result)}{_doubt(result.fidelity)}"
+
+
+def _doubt(fidelity: Fidelity) -> str:
+    if fidelity.differing_share > DIFFERING_SHARE:
+        return f" But {fidelity.differing_share:.0%} was not answered as recorded: another load than yours was measured, see below."
+    if not fidelity.window.proves:
+        return " But statements of weight were not sent: it says nothing of the whole recording, see below."
+    return ""
+
+
+def _advice(result: ReplayResult) -> str:
     tried = [one for one in result.variants if one.times is not None]
     paying = [one for one in tried if one.verdict == WORTH_IT]
     worse = {one.name for kind in result.kinds for one in kind.variants if one.verdict == WORSE}

@@ -6,7 +6,9 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -26,15 +28,18 @@ from myisam_advisor.trial.statements.made_definitions import make_definitions
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.parts import Part, Parts, databases_of
 from myisam_advisor.trial.statements.replay_result import Fidelity, KindResult, ReplayResult, VariantResult
-from myisam_advisor.trial.statements.schedule import Schedule, schedule_bytes
+from myisam_advisor.trial.statements.same_values import Asked, asked_twice, other_values, to_ask
+from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule, schedule_bytes
 from myisam_advisor.trial.statements.stages import Stage, make_account, privileges_for
-from myisam_advisor.trial.statements.survey import Judging, Survey, survey
-from myisam_advisor.trial.statements.tally import Run, measured
+from myisam_advisor.trial.statements.survey import Judging, Survey, options_fold_names, survey
+from myisam_advisor.trial.statements.tally import Run, measured, seen_answers
 from myisam_advisor.trial.statements.variants import BASELINE, Variant, together
+from myisam_advisor.trial.statements.watched import other_settings
 from myisam_advisor.trial.statements.ways import Ground, VariantFailedError, Ways
 from myisam_advisor.trial.statements.window import allowance, window_of
 from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.trial import told_of
+from myisam_advisor.workload.events import Event
 from myisam_exporter.server.sql import quote_identifier
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
@@ -66,8 +71,10 @@ class _Replay:
         self._material, self._options, self._listener = material, options, listener
         self._folder, self._stack = folder, stack
         self._stages = 0
-        self._judging = Judging()
+        self._judging = Judging(folds=options_fold_names(material.settings))
         self._run_seconds = SHORTEST_RUN
+        self._values: dict[str, str] = {}
+        self._notes: list[str] = []
 
     def run(self, variants: Sequence[Variant]) -> ReplayResult:
         material = self._material
@@ -96,6 +103,7 @@ class _Replay:
         expect_room(self._folder, disk, ROOM_FOR_DATA * copied)
 
     def _measured(self, server: PrivateServer, found: Survey, variants: Sequence[Variant]) -> ReplayResult:
+        self._notes += other_settings(self._material.settings, _variables(server))
         copy_tables(self._material.sources, server, self._material.lock, self._listener)
         effects = self._prepared(server, found)
         parts = Parts(self._material, self._options, self._judging, found, self._folder / "statements", effects)
@@ -110,9 +118,12 @@ class _Replay:
         self._listener.doing("a first run, to warm up")
         first = parts.first_run(schedule, base)
         self._run_seconds = max(first.seconds, SHORTEST_RUN)
-        results, rounds = self._compared(ways, schedule, variants)
+        asked = self._asked(ways, part)
+        results, rounds = self._compared(ways, part, asked, variants)
         window = window_of(found, part.found, schedule)
         fidelity = fidelity_of(self._material, found, part, window, effects, first, rounds[0][0][BASELINE])
+        further = (*self._notes, *filter(None, self._values.values()))
+        fidelity = replace(fidelity, notes=(*fidelity.notes, *further))
         return self._told(server, tuple(results), tuple(kinds_of(schedule, rounds)), fidelity, rounds[0][0])
 
     def _prepared(self, server: PrivateServer, found: Survey) -> Effects:
@@ -131,11 +142,27 @@ class _Replay:
         allowed = allowance(None if budget is None else budget * share, self._options.maximum_rounds, ways)
         return parts.window(server, allowed)
 
+    def _asked(self, ways: Ways, part: Part) -> Asked:
+        """The SELECTs whose values are compared, and what the settings as they are answer."""
+        self._listener.doing("asking which values SELECTs return")
+        schedule, material = part.schedule, self._material
+        seen = seen_answers(schedule, [plan.usual for plan in schedule.plans])
+
+        def rows(place: int, event: Event) -> int | None:
+            return event.rows_sent if seen[place] == UNKNOWN else max(seen[place], 0)
+
+        copied = {(source.schema, source.table) for source in material.sources}
+        events = to_ask(
+            islice(material.events(), part.found.statements), self._judging, copied, rows, part.found.shares
+        )
+        return asked_twice(ways, events, self._judging, self._options.budget_seconds)
+
     def _compared(
-        self, ways: Ways, schedule: Schedule, variants: Sequence[Variant]
+        self, ways: Ways, part: Part, asked: Asked, variants: Sequence[Variant]
     ) -> tuple[list[VariantResult], list[tuple[Rounds[Run], Sequence[Variant]]]]:
         """Each variant alone, then those together that pay: the results, and the rounds with the variants that they are of."""
-        runs = self._rounds(ways, variants, _share_of(len(variants)))
+        schedule = part.schedule
+        runs = self._rounds(ways, variants, _share_of(len(variants)), part, asked)
         if runs is None:
             said = "; ".join(f"{name}: {problem.rstrip('.')}" for name, problem in ways.problems.items())
             raise TrialError(f"nothing can be tried, because the private server refuses it: {said}.")
@@ -144,7 +171,7 @@ class _Replay:
         paying = [one for one, result in zip(variants, results, strict=True) if result.verdict == WORTH_IT]
         if len(paying) > 1:
             both = together(paying)
-            again = self._rounds(ways, [both], 1 - ALONE_SHARE)
+            again = self._rounds(ways, [both], 1 - ALONE_SHARE, part, asked)
             if again is not None:
                 rounds.append((again, [both]))
             results.append(self._result(both, ways, schedule, again or runs))
@@ -169,13 +196,34 @@ class _Replay:
             folder.mkdir()
         return folder
 
-    def _rounds(self, ways: Ways, variants: Sequence[Variant], share: float) -> Rounds[Run] | None:
+    def _with_same_values(
+        self, ways: Ways, made: Mapping[str, Callable[[], Run]], part: Part, asked: Asked
+    ) -> dict[str, Callable[[], Run]]:
+        """Those variants under which SELECTs return the same values, as far as they have weight."""
+        names, same = part.schedule.kinds, {}
+        for variant, way in made.items():
+            self._listener.doing(f"comparing values: {variant}")
+            try:
+                other = other_values(ways, variant, asked, part.found.shares)
+            except VariantFailedError as error:
+                ways.problems[variant] = error.said
+                continue
+            if problem := other.problem(names):
+                ways.problems[variant] = problem
+                continue
+            self._values[variant] = other.note(variant, names)
+            same[variant] = way
+        return same
+
+    def _rounds(
+        self, ways: Ways, variants: Sequence[Variant], share: float, part: Part, asked: Asked
+    ) -> Rounds[Run] | None:
         """All variants in turn until each is clear, within this share of the budget; None where the server takes none of them.
 
         Under what ends it the others are not held against anything: they begin again without it, with the time that is left.
         """
         budget, began = self._options.budget_seconds, time.monotonic()
-        made = self._made(ways, variants)
+        made = self._with_same_values(ways, self._made(ways, variants), part, asked)
         while made:
             left = None if budget is None else max(budget * share - (time.monotonic() - began), 0.0)
             try:
@@ -229,6 +277,10 @@ class _Replay:
             time.time(),
             runs.course,
         )
+
+
+def _variables(server: PrivateServer) -> dict[str, str]:
+    return {str(name): str(value) for name, value in server.execute("SHOW GLOBAL VARIABLES")}
 
 
 def limits_of(maximum_rounds: int | None, budget: float | None, ways: int, run_seconds: float) -> Limits:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.proofs.changes import are_alike
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import Cursor, driver
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -154,6 +155,9 @@ def stage_of(
             raise RefusedError(str(error)) from None
         for setting in variant.settings:
             set_global(server, setting)
+        for option in variant.options:
+            with contextlib.suppress(TrialError):
+                expect_taken(server, Setting.parsed(option.removeprefix("--")))
         run_statements(server, variant.statements)
         yield Stage(server, tables, folder)
     finally:
@@ -192,14 +196,31 @@ def set_global(server: PrivateServer, setting: Setting) -> None:
 
 
 def can_be_set(server: PrivateServer, setting: Setting) -> bool:
-    """Whether the running server lets it be set and set back. Raises RefusedError for a name or a value that it does not know."""
+    """Whether the running server lets it be set and set back. Raises RefusedError for a name or a value that it does not know, or makes another of."""
     try:
         with changed(server, (setting,)):
+            expect_taken(server, setting)
             return True
     except driver().error as error:
         if error.args[0] == READ_ONLY_VARIABLE:
             return False
         raise RefusedError(words_of(error)) from None
+
+
+def expect_taken(server: PrivateServer, setting: Setting) -> None:
+    """Raises RefusedError where the server made another value of it, with no more than a warning: what is measured would have another's name.
+
+    Rounded it may be, as to blocks. What cannot be asked for is taken for granted.
+    """
+    wanted = setting.sql_value
+    if not wanted.isdigit():
+        return
+    try:
+        found = str(server.execute(f"SELECT @@GLOBAL.{setting.sql_name}")[0][0])
+    except driver().error:
+        return
+    if found.isdigit() and not are_alike(found, wanted):
+        raise RefusedError(f"the server does not take {wanted}: it makes {found} of it")
 
 
 @contextlib.contextmanager

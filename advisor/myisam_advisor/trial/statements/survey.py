@@ -14,6 +14,7 @@ from myisam_advisor.workload.fingerprints import fingerprint
 from myisam_advisor.workload.quoted_names import has_quoted_names
 from myisam_advisor.workload.set_statement import behind_set_statement
 from myisam_advisor.workload.statements import Touched, refused, touched
+from myisam_advisor.workload.table_references import Table
 from myisam_advisor.workload.tokens import tokens, without_values
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
@@ -28,6 +29,7 @@ _DEFINING = frozenset((b"create", b"drop", b"alter", b"rename"))
 _TEMPORARY, _PREPARE = b"temporary", b"prepare"
 # What a procedure writes, its definition tells (effects.py); PREPARE and DEALLOCATE write nothing.
 _TOLD_OTHERWISE = frozenset((b"call", b"prepare", b"deallocate"))
+_FOLDING = ("1", "2")
 OTHER_KINDS = "(statements of other kinds)"
 
 
@@ -58,10 +60,11 @@ class Judged:
 
 
 class Judging:
-    """Judges statements, and numbers their kinds as they come."""
+    """Judges statements, and numbers their kinds as they come. `folds`: the server does not tell capitals from small letters in names of tables, and keeps small ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, folds: bool = False) -> None:
         self.kinds: dict[str, int] = {}
+        self._folds = folds
         self._known: dict[tuple[bytes, bytes | None], Judged] = {}
         self._prepared = PreparedTexts()
 
@@ -98,7 +101,10 @@ class Judging:
         is_set = [word.lower() for word in all_words[:1]] == [b"set"]
         begin = behind_set_statement([word.lower() for word in all_words]) if is_set else 0
         words = [word.lower() for word in all_words[begin : begin + 4]]
-        found = touched(event.statement, event.database)
+        found, called = touched(event.statement, event.database), called_in(all_words, event.database)
+        if self._folds:
+            found = replace(found, reads=_small(found.reads), writes=_small(found.writes))
+            called = frozenset((schema.lower(), name) for schema, name in called)
         first = words[0] if words else b""
         if first == _PREPARE and not is_of_prepared(event.statement):
             self._prepared.forget(event.connection)
@@ -106,13 +112,27 @@ class Judging:
         reason = refused(event.statement) or ("upkeep and administration" if found.is_administrative else "")
         return Judged(
             self._kind(fingerprint(event.statement)), found, reason, first == b"use", first in _DEFINING, is_temporary,
-            called_in(all_words, event.database), first == b"call", first == b"drop", first,
+            called, first == b"call", first == b"drop", first,
         )  # fmt: skip
 
     def _kind(self, text: str) -> int:
         if text not in self.kinds and len(self.kinds) >= MAXIMUM_KINDS:
             text = OTHER_KINDS
         return self.kinds.setdefault(text, len(self.kinds))
+
+
+def _small(tables: Iterable[Table]) -> frozenset[Table]:
+    return frozenset((None if schema is None else schema.lower(), table.lower()) for schema, table in tables)
+
+
+def folds_names(value: object) -> bool:
+    """Whether a server with this lower_case_table_names does not tell capitals from small letters."""
+    return str(value) in _FOLDING
+
+
+def options_fold_names(words: Iterable[str]) -> bool:
+    """The same of a server with this command line."""
+    return any(word in {f"--lower-case-table-names={value}" for value in _FOLDING} for word in words)
 
 
 def named(tables: Iterable[tuple[str | None, str]], database: bytes | None) -> set[TableName]:
@@ -200,6 +220,17 @@ class Survey:
     def written(self) -> Mapping[TableName, int]:
         """The tables that are written, and how often."""
         return {table: use.writes for table, use in self.tables.items() if use.writes}
+
+    def folded(self) -> Survey:
+        """The same of a server that `folds_names`."""
+        tables: dict[TableName, TableUse] = {}
+        for (schema, table), use in self.tables.items():
+            one = tables.setdefault((schema.lower(), table.lower()), TableUse())
+            one.reads, one.writes = one.reads + use.reads, one.writes + use.writes
+        called: Counter[TableName] = Counter()
+        for (schema, name), count in self.called.items():
+            called[schema.lower(), name] += count
+        return replace(self, tables=tables, called=called)
 
 
 def survey(events: Iterable[Event], judging: Judging) -> Survey:

@@ -48,7 +48,7 @@ class Run:
     # (kind, number of the error or 0) -> statements; and of one of them the rows that were recorded and returned.
     differences: Counter[tuple[int, int]] = field(default_factory=Counter)
     examples: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
-    # By kind: statements of which the recording tells no rows, and which return or change others than in the baseline's first run.
+    # By kind: statements that return (where the recording tells no rows) or change other rows than in the baseline's first run.
     strayed: Counter[int] = field(default_factory=Counter)
 
     @property
@@ -93,6 +93,9 @@ def tally(schedule: Schedule, sent: Sent, server_cpu_seconds: float) -> Run:
                 run.strayed[kind] += expected not in (UNKNOWN, usual_answer(answer))
             elif rows == answer.rows:
                 run.rows_equal += 1
+                if not rows:
+                    # How many rows a write changed no recording tells.
+                    run.strayed[kind] += expected not in (UNKNOWN, usual_answer(answer))
             else:
                 run.rows_differ += 1
                 run.differences[kind, 0] += 1
@@ -114,6 +117,15 @@ def usual_answer(answer: Answer) -> int:
     if answer.error:
         return UNKNOWN - answer.error
     return min(answer.rows + answer.affected, MAXIMUM_ROWS) if answer.was_sent else UNKNOWN
+
+
+def seen_answers(schedule: Schedule, answers: Sequence[Sequence[int]]) -> Sequence[int]:
+    """What a run's answers are, by their places in the recording; UNKNOWN where there is none."""
+    seen = array("q", [UNKNOWN]) * schedule.read
+    for plan, of_thread in zip(schedule.plans, answers, strict=True):
+        for place, answer in zip(plan.positions, of_thread, strict=True):
+            seen[place] = answer
+    return seen
 
 
 def _latency(durations: array[int]) -> Latency:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from myisam_advisor.proofs.changes import are_alike
 from myisam_advisor.trial.tables.sources import DATA, INDEX, Source
 from myisam_advisor.trial.trial import SETTINGS as EXPERIMENT_SETTINGS
 
@@ -57,6 +58,15 @@ def meaning_settings(variables: Mapping[str, str]) -> list[str]:
     ]
     zone = variables.get("time_zone", "")
     return [*words, f"--default-time-zone={zone}"] if _OFFSET.fullmatch(zone) else words
+
+
+def other_settings(words: Iterable[str], variables: Mapping[str, str]) -> Iterator[str]:
+    """Which of these words of its command line the private server, which has these variables, made something else of: a limit of the machine may forbid more."""
+    for word in words:
+        name, _, wanted = word.removeprefix("--loose-").removeprefix("--").partition("=")
+        found = variables.get(name.replace("-", "_"), "")
+        if wanted.isdigit() and found.isdigit() and not are_alike(wanted, found):
+            yield f"{name.replace('-', '_')} is {wanted} on the watched server; the private one made {found} of it, and was measured so."
 
 
 def meaning_notes(variables: Mapping[str, str]) -> Iterator[str]:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import driver
+from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.stages import (
     RefusedError,
     Stage,
@@ -24,8 +26,11 @@ from myisam_advisor.trial.statements.tally import Run
 from myisam_advisor.trial.statements.variants import Variant
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
+T = TypeVar("T")
+Errors = type[Exception] | tuple[type[Exception], ...]
+SetUp = Callable[[], AbstractContextManager[None]]
 # Runs the workload once on a stage, with what is set up around it.
-RunOnce = Callable[[Stage, Callable[[], AbstractContextManager[None]]], Run]
+RunOnce = Callable[[Stage, SetUp], Run]
 
 
 class VariantFailedError(Exception):
@@ -45,6 +50,15 @@ class Ground:
     tables: Sequence[StagedTable]
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a variant runs, what is set up around each run, and which errors there are its own."""
+
+    stage: Stage
+    set_up: SetUp
+    errors: Errors
+
+
 class Ways:
     """The ways to run variants, each made when it is asked for; `problems` says of those that a server refuses why, in its words."""
 
@@ -55,6 +69,7 @@ class Ways:
         self._ground, self._base = ground, base
         self._folder, self._stack, self._once = folder, stack, once
         self._template: Path | None = None
+        self._places: dict[str, _Place] = {}
 
     @property
     def baseline(self) -> Callable[[], Run]:
@@ -75,8 +90,9 @@ class Ways:
         if self._is_live(variant):
             if variant.name in self.problems:
                 return None
-            live = partial(self._once, self._base, partial(changed, self._base.server, variant.settings))
-            return partial(_named, variant.name, live, driver().error)
+            return self._placed(
+                variant, _Place(self._base, partial(changed, self._base.server, variant.settings), driver().error)
+            )
         try:
             stage = self._stage(variant)
         except RefusedError as error:
@@ -86,7 +102,37 @@ class Ways:
             self.problems[variant.name] = words_of(error)
             return None
         # Whatever ends on a server of its own is its own fault.
-        return partial(_named, variant.name, partial(self._once, stage, nullcontext), (driver().error, TrialError))
+        return self._placed(variant, _Place(stage, nullcontext, (driver().error, TrialError)))
+
+    def _placed(self, variant: Variant, place: _Place) -> Callable[[], Run]:
+        self._places[variant.name] = place
+        return partial(self._held, variant.name, place, partial(self._once, place.stage, place.set_up))
+
+    def asked(self, variant: str, ask: Callable[[PrivateServer], T]) -> T:
+        """What `ask` finds on the server of a variant whose way was made (of any other name: with the settings as they are), where a run would begin."""
+        place = self._places.get(variant) or _Place(self._base, nullcontext, ())
+
+        def asking() -> T:
+            with place.set_up():
+                place.stage.restore()
+                return ask(place.stage.server)
+
+        return self._held(variant, place, asking)
+
+    def _held(self, variant: str, place: _Place, run: Callable[[], T]) -> T:
+        """Run it. A server that dies under a variant is that variant's problem: the baseline's, where it ran on that, is begun anew for the others."""
+        try:
+            return _named(variant, run, place.errors)
+        except (VariantFailedError, TrialError) as error:
+            server = place.stage.server
+            if variant not in self._places or server.answers():
+                raise
+            if place.stage is self._base:
+                server.restart()
+            said = (
+                f" ({error.said})" if isinstance(error, VariantFailedError) and place.errors is driver().error else ""
+            )
+            raise VariantFailedError(variant, f"the private server died under it{said}") from None
 
     def _stage(self, variant: Variant) -> Stage:
         assert self._template is not None, "the template is kept before variants are asked for"
@@ -108,12 +154,18 @@ class Ways:
             return False
         try:
             return all(can_be_set(self._base.server, setting) for setting in variant.settings)
-        except RefusedError as error:
-            self.problems[variant.name] = str(error)
+        except (RefusedError, TrialError) as error:
+            said = str(error)
+            if not self._base.server.answers():
+                self._base.server.restart()
+                said = "the private server died when it was set"
+            elif isinstance(error, TrialError):
+                raise
+            self.problems[variant.name] = said
             return True
 
 
-def _named(variant: str, run: Callable[[], Run], errors: type[Exception] | tuple[type[Exception], ...]) -> Run:
+def _named(variant: str, run: Callable[[], T], errors: Errors) -> T:
     """Run it; its errors bear the variant's name."""
     try:
         return run()

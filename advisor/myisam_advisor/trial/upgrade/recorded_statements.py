@@ -25,8 +25,8 @@ from myisam_advisor.trial.statements.replay_result import KindResult, KindVarian
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, UNKNOWN, Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import ACCOUNT, Stage
-from myisam_advisor.trial.statements.survey import Judging, Survey, survey
-from myisam_advisor.trial.statements.tally import Run, usual_answer
+from myisam_advisor.trial.statements.survey import Judging, Survey, options_fold_names, survey
+from myisam_advisor.trial.statements.tally import Run, seen_answers, usual_answer
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 from myisam_advisor.trial.statements.window import allowance
 from myisam_advisor.trial.upgrade.both_versions import BothServers
@@ -84,7 +84,7 @@ class RecordedOnBoth:
         self._both, self._material, self._name, self._listener = both, material, name, listener
         self._present_mode = present_mode
         self._began = time.monotonic()
-        self._judging = Judging()
+        self._judging = Judging(folds=options_fold_names(both.present.options))
         self._found = Survey()
         self._folder = folder
 
@@ -100,7 +100,7 @@ class RecordedOnBoth:
         first, answers = self._answers(whole.schedule, present, newer)
         present.restore()
         newer.restore()
-        compared = self._selects(_seen(whole.schedule, first))
+        compared = self._selects(seen_answers(whole.schedule, first))
         only_newer, only_present = self._refused(answers, compared, present, newer)
         present.restore()
         newer.restore()
@@ -298,15 +298,6 @@ def _why_no_speed(answers: TwoAnswers, with_other_rows: int) -> str:
     if failing > FAILING_SHARE:
         return f"{failing:.1%} of the statements are refused by both, so that the speed of all together says nothing; kinds that are taken are told"
     return ""
-
-
-def _seen(schedule: Schedule, answers: Answers) -> Sequence[int]:
-    """What a run's answers are, by their places in the recording; UNKNOWN where there is none."""
-    seen = array("q", [UNKNOWN]) * schedule.read
-    for plan, of_thread in zip(schedule.plans, answers, strict=True):
-        for place, answer in zip(plan.positions, of_thread, strict=True):
-            seen[place] = answer
-    return seen
 
 
 def _select_notes(compared: Compared) -> list[str]:

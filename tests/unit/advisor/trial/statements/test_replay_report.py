@@ -54,6 +54,20 @@ def test_the_first_sentence_says_no_more_than_is_known(verdict: str, said: str) 
     assert said in conclusion(dataclasses.replace(result, variants=(one,)))
 
 
+def test_the_first_words_say_where_another_load_than_the_users_was_measured() -> None:
+    result = a_result()
+    failing = dataclasses.replace(result.fidelity, differing_share=0.97)
+    assert conclusion(dataclasses.replace(result, fidelity=failing)).endswith(
+        "But 97% was not answered as recorded: another load than yours was measured, see below."
+    )
+    partly = dataclasses.replace(result.fidelity.window, left_out=(KindShare("select a from big", 0.91, 0.91),))
+    unsent = dataclasses.replace(result.fidelity, window=partly)
+    assert conclusion(dataclasses.replace(result, fidelity=unsent)).endswith(
+        "But statements of weight were not sent: it says nothing of the whole recording, see below."
+    )
+    assert "not answered" not in conclusion(result)
+
+
 def test_a_part_of_the_recording_is_told_as_such() -> None:
     result = a_result("1")
     absent, shifted = KindShare("select late from t", 0.3, 0.0), KindShare("select early from t", 0.1, 0.4)

@@ -6,7 +6,7 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.statements import survey as surveying
 from myisam_advisor.trial.statements.records import SHARED, prepare_answers
 from myisam_advisor.trial.statements.schedule import schedule_bytes, write_schedule
-from myisam_advisor.trial.statements.survey import Judging, TableUse, survey
+from myisam_advisor.trial.statements.survey import Judging, TableUse, options_fold_names, survey
 from tests.support.workloads import BEGAN, event
 
 
@@ -81,3 +81,15 @@ def test_the_disk_space_of_the_files_is_known_beforehand(tmp_path: Path) -> None
     taken = sum(path.stat().st_size for path in written.folder.iterdir())
     assert taken <= schedule_bytes(found) + SHARED.size + 64 * written.connections
     assert schedule_bytes(found) <= 2 * taken + SHARED.size
+
+
+def test_names_are_small_ones_where_the_server_does_not_tell_capitals() -> None:
+    events = [event(1, 0, b"SELECT f(a) FROM Words JOIN Shop.Log USING (id)"), event(1, 1, b"INSERT INTO WORDS VALUES (1)"), event(1, 2, b"CALL Shop.P(1)")]
+    folded = survey(events, Judging(folds=True))
+    assert {name: (use.reads, use.writes) for name, use in folded.tables.items()} == {("shop", "words"): (1, 1), ("shop", "log"): (1, 0)}
+    kept = survey(events, Judging())
+    assert ("shop", "Words") in kept.tables
+    assert kept.folded().tables == folded.tables
+    assert kept.folded().called == folded.called
+    assert options_fold_names(["--key-buffer-size=1", "--lower-case-table-names=1"])
+    assert not options_fold_names(["--lower-case-table-names=0"])

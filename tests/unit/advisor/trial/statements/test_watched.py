@@ -1,6 +1,6 @@
 """What of the watched server's settings a private one is started with."""
 
-from myisam_advisor.trial.statements.watched import meaning_notes, meaning_settings
+from myisam_advisor.trial.statements.watched import meaning_notes, meaning_settings, other_settings
 
 
 def test_what_decides_plans_and_meanings_is_taken_over() -> None:
@@ -23,3 +23,11 @@ def test_what_a_private_server_would_not_start_with_is_left_and_told() -> None:
     assert "sql_select_limit (1000)" in told
     assert "time_zone (Europe/Berlin)" in told
     assert list(meaning_notes({"time_zone": "SYSTEM", "init_connect": "", "sql_select_limit": "18446744073709551615"})) == []
+
+
+def test_what_the_private_server_made_another_of_is_told() -> None:
+    words = ["--table-open-cache=4000", "--loose-optimizer-search-depth=62", "--read-buffer-size=131072", "--sql-mode=", "--key-buffer-size=8388608"]
+    found = {"table_open_cache": "357", "optimizer_search_depth": "62", "read_buffer_size": "126976", "sql_mode": ""}
+    assert list(other_settings(words, found)) == [
+        "table_open_cache is 4000 on the watched server; the private one made 357 of it, and was measured so."
+    ]
