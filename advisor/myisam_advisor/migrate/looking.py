@@ -11,6 +11,7 @@ from pathlib import Path
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.migrate.foreign_look import with_foreign_keys
 from myisam_advisor.migrate.prediction import Migration, in_order, left_alone, predict
+from myisam_advisor.migrate.repeated_members import with_repeated_members
 from myisam_advisor.migrate.server_kind import (
     INNODB,
     MARIADB,
@@ -62,7 +63,9 @@ def looked_at(
         raise UserError(
             f"{directory} cannot be read ({error.strerror}): run as root, or as the server's user."
         ) from None
-    here = _with_tablespaces(here, found.tables, session)
+    here = with_repeated_members(_with_tablespaces(here, found.tables, session), found.tables, session)
+    if later is not None:
+        later = replace(later, repeated_members=here.repeated_members)
     tables, unknown = found.tables, ""
     if to == INNODB:
         tables, unknown = with_foreign_keys(found.tables, session, here, directory, location.owner)

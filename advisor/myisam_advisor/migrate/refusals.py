@@ -31,6 +31,7 @@ from myisam_advisor.migrate.key_lengths import (
 from myisam_advisor.migrate.odd_dates import refused_dates, refused_defaults
 from myisam_advisor.migrate.places import refused_places
 from myisam_advisor.migrate.refusal import WARNING, Check, Refusal, drop_index, listed
+from myisam_advisor.migrate.repeated_members import refused_members
 from myisam_advisor.migrate.row_size import OLD_FORMATS, counted_trees, full_row_bytes, has_row_identity, limit_bytes
 from myisam_advisor.migrate.server_kind import ARIA, DICTIONARY_SINCE, INNODB, ServerKind
 from myisam_advisor.migrate.table_spaces import as_placed, missing_tablespace, refused_compression, refused_tablespaces
@@ -290,6 +291,7 @@ def shortened_indexes(structure: Structure, to: str, kind: ServerKind) -> tuple[
 
 # As the server goes through a table: its indexes and defaults, and then what the engine says.
 OF_THE_SERVER: tuple[Check, ...] = (
+    refused_members,
     _spatial,
     _fulltext,
     short_parts,
@@ -309,7 +311,7 @@ OF_MYSQL: tuple[Check, ...] = (
     document_index, reserved_names, _columns, reserved_index, refused_tablespaces, refused_places, refused_compression, _options, _row_size, key_parts,
 )  # fmt: skip
 OF_ROWS: tuple[Check, ...] = (refused_dates, _checks)
-OF_ARIA: tuple[Check, ...] = (_partitions, refused_defaults, _aria_keys, _virtual_keys)
+OF_ARIA: tuple[Check, ...] = (_partitions, refused_members, refused_defaults, _aria_keys, _virtual_keys)
 
 
 def _checks_of(to: str, kind: ServerKind) -> tuple[Check, ...]:

@@ -57,6 +57,8 @@ OF_TRADITIONAL = frozenset({"NO_ZERO_DATE", "NO_ZERO_IN_DATE"})
 HOLDS_ROWS_TO_LOG = re.compile(r"5\.6\.([2-9][0-9])(?![0-9])", re.ASCII)
 # Of MySQL: an index that a foreign key refers to must be a unique one over its columns alone (restrict_fk_on_non_standard_key).
 STANDARD_KEYS_SINCE = (8, 4)
+# Members of an ENUM or SET, in their character set, by the number of their collation.
+MemberList = tuple[int, tuple[bytes, ...]]
 UNREPEATABLE = frozenset({"READ-COMMITTED", "READ-UNCOMMITTED"})
 
 
@@ -111,6 +113,8 @@ class ServerKind:
     encrypts_tables: str = "OFF"
     compression_algorithm: str = "zlib"
     full_checksums: bool = True
+    # Lists of members of which the server says that two are one.
+    repeated_members: frozenset[MemberList] = frozenset()
 
     @property
     def clustered(self) -> bool:

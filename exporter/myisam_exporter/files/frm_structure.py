@@ -19,6 +19,9 @@ from myisam_exporter.files.frm_column_bytes import (
     is_impossible_date,
     is_partly_zero_date,
     is_zero_date,
+    members_of,
+    plain_members,
+    that_may_repeat,
 )
 from myisam_exporter.files.frm_definition import (
     COLUMNS,
@@ -238,9 +241,10 @@ def _columns(
     defaults = _default_row(start, read)
     version = int.from_bytes(start[51:55], "little")
     nulls = _NullBits(defaults, int.from_bytes(start[30:32], "little"))
-    members = _members(piece(start, read, form.names_position + form.names_bytes, form.intervals_bytes, COLUMNS))
+    members = members_of(piece(start, read, form.names_position + form.names_bytes, form.intervals_bytes, COLUMNS))
     for number, (name, words) in enumerate(zip(names, _COLUMN.iter_unpack(described), strict=True)):
         length, place, packed, does, collation_high, of_members, kind, collation_low = words
+        own: Sequence[bytes] = ()
         position = int.from_bytes(place, "little") - 1
         expression = expressions.get(number, frozenset())
         is_null = nulls.next(kind, length, packed)
@@ -255,7 +259,8 @@ def _columns(
         if named_types.get(number) in NAMED_BYTES:
             kind, size = types.FIXED_BINARY, NAMED_BYTES[named_types[number]]
         elif kind in (types.ENUM, types.SET):
-            size = bytes_of_list(kind, members[of_members - 1] if 0 < of_members <= len(members) else 0)
+            own = members[of_members - 1] if 0 < of_members <= len(members) else []
+            size = bytes_of_list(kind, len(own))
         else:
             size = bytes_of(kind, length, decimals, unsigned=unsigned)
         yield Column(
@@ -271,6 +276,7 @@ def _columns(
             types.VIRTUAL if OF_VIRTUAL in expression else types.STORED if OF_STORED in expression or does & GENERATED else "",
             has_date and is_partly_zero_date(kind, defaults[position : position + size]),
             has_date and is_impossible_date(kind, defaults[position : position + size]),
+            that_may_repeat(plain_members(own, collation_high << 8 | collation_low)),
         )  # fmt: skip
 
 
@@ -308,19 +314,6 @@ def _names(data: bytes, count: int) -> list[str]:
         return [name.decode("utf-8") for name in names]
     except UnicodeDecodeError:
         raise FrmError("a name of a column is no text") from None
-
-
-def _members(data: bytes) -> list[int]:
-    """How many members each ENUM or SET has; its first byte is what stands between them, behind the last one with a zero."""
-    found, position = [], 0
-    while position < len(data):
-        separator = data[position : position + 1]
-        end = data.find(separator + b"\0", position + 1)
-        if end < 0:
-            raise FrmError("the members of an ENUM or SET do not end")
-        found.append(data.count(separator, position, end))
-        position = end + 2
-    return found
 
 
 def _default_row(start: bytes, read: Pieces) -> bytes:

@@ -7,11 +7,12 @@ the same tables in tests/servers. The file is JSON, and its name is the table's 
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.frm_column_bytes import bytes_of_list, decimal_bytes, is_impossible
+from myisam_exporter.files.frm_column_bytes import bytes_of_list, decimal_bytes, is_impossible, that_may_repeat
 from myisam_exporter.files.frm_definition import MAXIMUM_COLUMNS
 from myisam_exporter.files.frm_keys import MAXIMUM_KEYS, MAXIMUM_PARTS
 from myisam_exporter.files.structure import Column, Index, Part, Structure
@@ -39,6 +40,7 @@ _FIXED = {
     types.TINY: 1, types.SHORT: 2, types.LONG: 4, types.FLOAT: 4, types.DOUBLE: 8, types.LONGLONG: 8, types.INT24: 3, types.YEAR: 1,
     types.NEWDATE: 3, types.DATE: 3,
 }  # fmt: skip
+_LISTS = frozenset({types.ENUM, types.SET})
 _TIMES = {types.TIMESTAMP2: 4, types.DATETIME2: 5, types.TIME2: 3}
 # sql/dd/types/column.h, enum_hidden_type: HT_VISIBLE, and HT_HIDDEN_USER of a column that was made INVISIBLE; the others are the server's own.
 _OF_USERS = frozenset({1, 4})
@@ -142,6 +144,7 @@ def _column(column: Mapping[str, Any]) -> Column:
         (types.VIRTUAL if column["is_virtual"] else types.STORED) if generated else "",
         is_date and not is_zero and _PARTLY_ZERO_DATE.match(default) is not None,
         is_date and _is_impossible(default),
+        that_may_repeat([b64decode(element["name"]) for element in column["elements"]]) if kind in _LISTS else (),
     )
 
 
@@ -156,7 +159,7 @@ def _bytes_of(kind: int, column: Mapping[str, Any]) -> int:
         return _TIMES[kind] + (_number(column["datetime_precision"]) + 1) // 2
     if kind == types.NEWDECIMAL:
         return decimal_bytes(_number(column["numeric_precision"]), _number(column["numeric_scale"]))
-    if kind in (types.ENUM, types.SET):
+    if kind in _LISTS:
         return bytes_of_list(kind, len(column["elements"]))
     if kind == types.BIT:
         return (_number(column["numeric_precision"]) + 7) // 8

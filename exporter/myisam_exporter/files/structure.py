@@ -32,7 +32,8 @@ class Column:
     """One column. `maximum_bytes` is what its value takes at most, without length bytes.
 
     `zero_default` tells of a default of 0000-00-00, `partly_zero_default` of one such as 2010-00-00, `impossible_default` of one such as 2010-02-30,
-    `text_default` of a TEXT or BLOB that has one. `generated` is "", VIRTUAL or STORED.
+    `text_default` of a TEXT or BLOB that has one. `generated` is "", VIRTUAL or STORED. `members` are those of an ENUM or SET, in its character set, where
+    some collation could take two of them for one; else ().
     """
 
     name: str
@@ -47,6 +48,7 @@ class Column:
     generated: str = ""
     partly_zero_default: bool = False
     impossible_default: bool = False
+    members: tuple[bytes, ...] = ()
 
     @property
     def is_blob(self) -> bool:

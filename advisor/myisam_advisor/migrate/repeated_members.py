@@ -1,0 +1,91 @@
+"""ENUM and SET columns of which two members are one to the collation: made without a strict sql_mode, refused by any ALTER under one (1291).
+
+Which members are one only the server's own collation tells ('y' and 'ü' are in latin1_swedish_ci): it is asked, of lists that can hold such members, and
+opens no table for it. Source: sql/sql_table.cc (check_duplicates_in_interval); tried on MySQL 5.5, 5.6, 8.0 and 9.7, MariaDB 10.5, 10.11 and 11.8, to InnoDB and to Aria.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from myisam_advisor.migrate.refusal import Refusal, listed
+from myisam_advisor.migrate.server_kind import MemberList, ServerKind
+from myisam_advisor.migrate.tables import FoundTable
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.structure import Column, Structure
+from myisam_exporter.outside.numbers import whole_number
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.sql import Sql, plain_words, statement
+
+REPEATED = 1291
+# Of all tables together; of what is not asked only members that are the same to the byte are told.
+MOST_LISTS = 200
+# From here on collations of MariaDB may belong to several character sets, and have numbers with each.
+NUMBERS_BY_SET_SINCE = (10, 10)
+_NAME = re.compile(r"[a-z0-9_]+", re.ASCII)
+
+
+def with_repeated_members(kind: ServerKind, tables: Sequence[FoundTable], session: Session) -> ServerKind:
+    """The same server, by what it says of the members of these tables' columns."""
+    lists = list(
+        dict.fromkeys(_list_of(column) for one in tables for column in one.structure.columns if column.members)
+    )
+    names = _names(kind, session) if lists else {}
+    asked = [one for one in lists if one[0] in names][:MOST_LISTS]
+    return replace(kind, repeated_members=frozenset(one for one in asked if _repeats(one, names[one[0]], session)))
+
+
+def refused_members(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    """Looked at before defaults and indexes."""
+    if not kind.strict:
+        return
+    found = [column.name for column in structure.columns if _is_repeated(column, kind)]
+    if found:
+        yield Refusal(
+            REPEATED,
+            f"of the members of {listed(found)} two are one to the collation, and sql_mode is strict",
+            "Run the ALTER with an sql_mode that is not strict. Or UPDATE rows to the first of the two, and MODIFY the column without the other.",
+        )
+
+
+def _is_repeated(column: Column, kind: ServerKind) -> bool:
+    return len(set(column.members)) < len(column.members) or _list_of(column) in kind.repeated_members
+
+
+def _list_of(column: Column) -> MemberList:
+    return column.collation, column.members
+
+
+def _names(kind: ServerKind, session: Session) -> dict[int, tuple[str, str]]:
+    """Character set and name of each collation, by its number."""
+    question = "SELECT ID, CHARACTER_SET_NAME, COLLATION_NAME FROM information_schema.COLLATIONS"
+    if kind.is_mariadb and kind.version >= NUMBERS_BY_SET_SINCE:
+        question = "SELECT ID, CHARACTER_SET_NAME, FULL_COLLATION_NAME FROM information_schema.COLLATION_CHARACTER_SET_APPLICABILITY"
+    rows = session.rows_or_unknown(question, 3)
+    found = {}
+    for number, charset, name in [] if isinstance(rows, Unknown) else rows:
+        key = whole_number(number)
+        if key is not None and charset and name and _NAME.fullmatch(charset) and _NAME.fullmatch(name):
+            found[key] = charset, name
+    return found
+
+
+def _repeats(one: MemberList, names: tuple[str, str], session: Session) -> bool:
+    charset, collation = names
+    first, *others = (_literal(charset, member) for member in one[1])
+    members = statement("SELECT {} AS member", first)
+    for other in others:
+        members = statement("{} UNION ALL SELECT {}", members, other)
+    question = statement(
+        "SELECT COUNT(member) - COUNT(DISTINCT member COLLATE {}) FROM ({}) AS members", plain_words(collation), members
+    )
+    rows = session.rows_or_unknown(question, 1)
+    return not isinstance(rows, Unknown) and any((whole_number(row[0]) or 0) > 0 for row in rows)
+
+
+def _literal(charset: str, member: bytes) -> Sql:
+    if not member:
+        return statement("{} ''", plain_words(f"_{charset}"))
+    return plain_words(f"_{charset} 0x{member.hex()}")
