@@ -56,6 +56,32 @@ def test_a_table_of_texts_becomes_as_large_as_was_told(four: PrivateServer, text
         assert high < low * 1.5
 
 
+NGRAM_TEXTS = 4000
+
+
+@pytest.mark.parametrize("mysql", ["mysql-8.0", "mysql-9.7"])
+@pytest.mark.parametrize("characters", [60, 300])
+def test_sequences_of_characters_become_as_large_as_was_told(running: Callable[[str], PrivateServer], mysql: str, characters: int) -> None:
+    """Japanese words that come again, of kana and of Han characters, which Unicode's collation puts into two tables."""
+    server, random = running(mysql), Random(5)
+    letters = [chr(0x3042 + number) for number in range(80)] + [chr(0x4E00 + 11 * number) for number in range(800)]
+    words = ["".join(random.choices(letters, k=random.randint(2, 4))) for _ in range(8000)]
+    weights = list(accumulate(1 / (rank + 2) for rank in range(8000)))
+    count = NGRAM_TEXTS * 60 // characters
+    rows = [f"('{''.join(random.choices(words, cum_weights=weights, k=characters // 3))}')" for _ in range(count)]
+    with schema(server, "words"):
+        columns = COLUMNS.replace("FULLTEXT (x)", "FULLTEXT (x) WITH PARSER ngram")
+        inserts = [f"INSERT INTO t (x) VALUES {', '.join(rows[start : start + AT_ONCE])}" for start in range(0, count, AT_ONCE)]
+        server.execute("SET NAMES utf8mb4", f"CREATE TABLE t ({columns}) ENGINE=MyISAM CHARSET=utf8mb4", *inserts, "FLUSH TABLES", database="words")
+        (found,) = find_tables(server.data_directory, None, ["words.t"]).tables
+        assert found.contents is not None
+        low, high = bytes_after(found.structure, found.contents, "InnoDB", kind_of(server, ""))
+        server.execute("ALTER TABLE t ENGINE=InnoDB", "FLUSH TABLES", database="words")
+        became = sum(path.stat().st_size for path in (server.data_directory / "words").iterdir() if path.suffix == ".ibd")
+    assert low <= became <= high
+    assert (low + high) / 2 == pytest.approx(became, rel=0.1)
+
+
 def test_words_of_many_rows_have_a_tree_of_their_own_where_pointers_are_short(four: PrivateServer) -> None:
     """MAX_ROWS makes a pointer to index pages no longer than one to rows."""
     with schema(four, "words"):

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from myisam_advisor.migrate.change import Change, Subject
-from myisam_advisor.migrate.fulltext_settings import INNODB_SHORTEST, INNODB_STOPWORDS, SEQUENCE
+from myisam_advisor.migrate.fulltext_settings import INNODB_SHORTEST, INNODB_STOPWORDS, NGRAM, SEQUENCE
 from myisam_advisor.migrate.refusal import Refusal, drop_index, listed
 from myisam_advisor.migrate.server_kind import ARIA, ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_text, sql_list, statement
 
-NGRAM = "ngram"
 NOT_LOADED, NO_PARSER, NOT_RENAMED = 1524, 1865, 1025
 # InnoDB takes parsers: MySQL 5.7; in MariaDB with its InnoDB of 5.7.
 PARSERS_SINCE = ((5, 7), (10, 2))

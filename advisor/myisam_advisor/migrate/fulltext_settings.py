@@ -12,6 +12,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.numbers import whole_number
 
 SHORTEST, INNODB_SHORTEST = 4, 3
+NGRAM = "ngram"  # the parser
 # How many of each engine's built-in stopwords there are; of how many characters ngram makes a sequence by default.
 MYISAM_STOPWORDS, INNODB_STOPWORDS, SEQUENCE = 543, 36, 2
 # What servers take: manual, ft_min_word_len, innodb_ft_min_token_size and ngram_token_size.

@@ -144,6 +144,6 @@ def _tables_filled(structure: Structure, index: Index, letters: int) -> int:
 
 
 def in_one_table(structure: Structure, index: Index) -> bool:
-    """Whether all words of letters are in one table."""
+    """Whether all words of letters are in one table; Han characters and Hangul are none."""
     collation = structure.columns[index.parts[0].column].collation
     return any(collation in some for some in ONE_TABLE_COLLATIONS)

@@ -14,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, exp, log2
+from typing import NamedTuple
 
 from myisam_advisor.catalogue.innodb_pages import PAGE_BYTES, Filling, file_bytes, free_extents, tree_pages
+from myisam_advisor.migrate.fulltext_settings import NGRAM, SEQUENCE, FulltextSettings
 from myisam_advisor.migrate.innodb_words import (
     CACHED_PLACE_BYTES,
     CACHED_WORD_BYTES,
@@ -38,6 +40,11 @@ from myisam_exporter.files.structure import Structure
 LANGUAGE_SHARE, MOST_MORE_ENTRIES, MORE_ROWS = 0.62, 0.3, 0.5
 SHORT_WORD_BYTES, TAKEN = 4.0, 0.3
 MOST_TIMES = 6.0
+# The parser ngram makes a sequence of each place in a text, and MyISAM keeps it once. Characters of two bytes and more are of languages that put
+# no spaces between words; elsewhere a quarter of the places is at one.
+WIDE_CHARACTER_BYTES, PLACES_BESIDE_SPACES = 1.5, 0.75
+# Sequences without 'a' and 'i', which are stopwords of InnoDB's: 0.85 of random letters, and 0.7 of English.
+BESIDE_STOPWORDS = 0.7
 # How full pages are at most and at least: of words that come again in many writings (0.51 to 0.66), and of those that hardly do (0.64 to 0.7).
 COMING_AGAIN, COMING_ONCE = (Filling(0.66), Filling(0.54)), (Filling(0.71), Filling(0.59))
 MANY_WRITINGS = 1.5
@@ -61,30 +68,51 @@ class _Texts:
     more: float
 
 
+class _Place(NamedTuple):
+    """Where words go: how much of the cache is written at once, how many writings may be behind, what a file has at least and keeps free."""
+
+    cache: float
+    behind: int
+    free: float
+    least_file: float
+
+
 def sampled_words_bytes(
     structure: Structure, rows: int, text_bytes: Sequence[float], words: Sequence[IndexWords], here: ServerKind, least_file: float
 ) -> tuple[float, float]:  # fmt: skip
     """All tables of words, at least and at most. `text_bytes` are those of a row's columns in each index; `with_popular` told the entries."""
     indexes = structure.of_kind(types.FULLTEXT)
     least = most = (COMMON_TABLES + TABLES_OF_WORDS * len(indexes)) * least_file
+    # What is in the cache at the end is written when the server stops; where another thread writes, it may be one behind.
+    behind = 0 if here.since(*COPYING_SINCE) else 1
     free = free_extents(here.is_mariadb, here.version)
+    place = _Place(written_at_once(here) / len(indexes), behind, free, least_file)
     for index, one, bytes_ in zip(indexes, words, text_bytes, strict=True):
-        texts = _texts(one, rows, bytes_)
-        writings = _writings(one, texts, written_at_once(here) / len(indexes))
-        different = _different(one, writings) * texts.more
-        wrong = MARGIN + (POPULAR_MARGIN if one.popular else 0.0) + (one.stands_for * texts.more / different) ** 0.5
-        # What is in the cache at the end is written when the server stops; where another thread writes, it may be one behind.
-        behind = 0 if here.since(*COPYING_SINCE) else 1
-        written = max(int(writings) - behind, 0) / max(writings, 1.0)
-        entry = _entry_bytes(texts, rows * different / max(writings, 1.0) / texts.entries)
-        row = ROW_BYTES + one.word_bytes
-        again = _different(one, writings) > MANY_WRITINGS * one.different[0]
-        fullest, emptiest = COMING_AGAIN if again else COMING_ONCE
-        for own, entries in _by_table(one, texts, in_one_table(structure, index)):
-            lists = texts.entries * entries * entry / (different * own) + FIRST_DOCUMENT_BYTES if own else 0.0
-            least += _file(different * own * (1 - wrong) * written, row, lists, fullest, free, least_file)
-            most += _file(different * own * (1 + wrong), row, lists, emptiest, free, least_file)
+        in_one = in_one_table(structure, index)
+        few = many = _texts(one, rows, bytes_)
+        if index.parser.lower() == NGRAM:
+            few, many = _sequences(one, rows, bytes_, here.fulltext)
+        least += _tables(one, few, rows, place, in_one=in_one, most=False)
+        most += _tables(one, many, rows, place, in_one=in_one, most=True)
     return least, most
+
+
+def _tables(words: IndexWords, texts: _Texts, rows: int, place: _Place, *, in_one: bool, most: bool) -> float:
+    """The tables of one index, at least or at most."""
+    writings = _writings(words, texts, place.cache)
+    different = _different(words, writings) * texts.more
+    wrong = MARGIN + (POPULAR_MARGIN if words.popular else 0.0) + (words.stands_for * texts.more / different) ** 0.5
+    counted = different * (1 + wrong)
+    if not most:
+        counted = different * (1 - wrong) * max(int(writings) - place.behind, 0) / max(writings, 1.0)
+    entry = _entry_bytes(texts, rows * different / max(writings, 1.0) / texts.entries)
+    again = _different(words, writings) > MANY_WRITINGS * words.different[0]
+    filling = (COMING_AGAIN if again else COMING_ONCE)[most]
+    found = 0.0
+    for own, entries in _by_table(words, texts, in_one):
+        lists = texts.entries * entries * entry / (different * own) + FIRST_DOCUMENT_BYTES if own else 0.0
+        found += _file(counted * own, ROW_BYTES + words.word_bytes, lists, filling, place.free, place.least_file)
+    return found
 
 
 def with_popular(words: Sequence[IndexWords], myisam_bytes: float) -> list[IndexWords]:
@@ -107,11 +135,27 @@ def _texts(words: IndexWords, rows: int, text_bytes: float) -> _Texts:
     return _Texts(words.entries * (1 + more), text_bytes, times, 1 + more * MORE_ROWS)
 
 
+def _sequences(words: IndexWords, rows: int, text_bytes: float, settings: FulltextSettings) -> tuple[_Texts, _Texts]:
+    """Of an index WITH PARSER ngram, at least and at most: no least length comes between; a sequence that holds a stopword is left out."""
+    characters = settings.sequence or SEQUENCE
+    character = words.word_bytes / characters
+    is_narrow = character < WIDE_CHARACTER_BYTES
+    places = (text_bytes / character - (characters - 1)) * (PLACES_BESIDE_SPACES if is_narrow else 1.0)
+    many = _Texts(words.entries, text_bytes, max(places * rows / words.entries, 1.0), 1.0)
+    if not is_narrow or settings.innodb_stopwords is False:
+        return many, many
+    return replace(many, entries=many.entries * BESIDE_STOPWORDS, more=BESIDE_STOPWORDS), many
+
+
 def _by_table(words: IndexWords, texts: _Texts, in_one: bool) -> list[tuple[float, float]]:
-    """Which shares of the words and of the entries go into each table; those that MyISAM has not are spread evenly over the tables of letters."""
+    """Which shares of the words and of the entries go into each table; those that MyISAM has not are spread evenly over the tables of letters.
+
+    Where all letters are in one table, Han characters and Hangul have another.
+    """
     if in_one:
-        return [(1.0, 1.0)]
-    words_known, entries_known = 1 / texts.more, words.entries / texts.entries
+        own, entries = words.ideograph_words, words.ideograph_entries
+        return [(1 - own, 1 - entries), (own, entries)]
+    words_known, entries_known = min(1 / texts.more, 1.0), min(words.entries / texts.entries, 1.0)
     found = []
     for number, (own, entries) in enumerate(zip(words.words_by_letter, words.entries_by_letter, strict=True)):
         even = 1 / LETTER_TABLES if number else 0.0

@@ -37,8 +37,11 @@ MANY_ALIKE, FEW_COUNTED = 0.2, 4
 # The rows are thought of as cut, by their places in the file, into 1, 2, 4 and so on up to so many parts (a power of two).
 FINEST = 20
 LETTERS_POWER = 6  # words of as many parts are shared out to InnoDB's tables
-# InnoDB has a table for words that begin with what comes before A, and one from each of these on (fts0types.ic, fts_index_selector).
-FIRST_LETTERS = "AFKPU"
+# InnoDB has a table for words that begin with what comes before A, and one from each of these on: A, F, K, P, U (fts0types.ic, fts_index_selector).
+# Of a letter beyond 255 the higher byte counts (fts_select_index_by_range): kana and Cyrillic come before A, Chinese characters behind P.
+FIRST_LETTERS = (65, 70, 75, 80, 85)
+# Han characters and Hangul, which Unicode's own collations have behind all other letters.
+FIRST_IDEOGRAPH = 0x3400
 PAGE_UNIT, LARGEST_PAGE = 1024, 16_384  # MI_MIN_KEY_BLOCK_LENGTH, MI_MAX_KEY_BLOCK_LENGTH
 WEIGHT_BYTES = 4  # HA_FT_WLEN
 LONGEST_WORD_BYTES = 336  # 84 characters of four bytes
@@ -60,6 +63,7 @@ class IndexWords:
     `different[n]`: where the rows are cut into 2 ** n parts, the sum of how many different words each has. Into the six tables of InnoDB, by
     their first letter, go these shares of them (`words_by_letter`) and of the entries. Each that was counted stands for so many (`stands_for`).
     Of the entries `popular` are in trees of their own; the pages of the others have `used_bytes`, and are `full` to this share.
+    Of words and of entries these shares begin with Han characters or Hangul (`ideograph_words`, `ideograph_entries`).
     """
 
     entries: float
@@ -71,6 +75,8 @@ class IndexWords:
     popular: float = 0.0
     used_bytes: float = 0.0
     full: float = 1.0
+    ideograph_words: float = 0.0
+    ideograph_entries: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +268,7 @@ def _counted(
     # By the fewest parts in which an entry is its word's first in its part: so it is in more parts, too.
     first_in, popular = [0] * (FINEST + 2), [0.0] * (FINEST + 1)
     new_by_letter, all_by_letter, word_bytes = [0] * (len(FIRST_LETTERS) + 1), [0] * (len(FIRST_LETTERS) + 1), 0
+    new_ideographs = all_ideographs = 0
     for place, page in read:
         last: bytes | None = None
         folded: str | None = None
@@ -279,9 +286,14 @@ def _counted(
                 popular = [held + expected_parts(rows, 1 << power) for power, held in enumerate(popular)]
             else:
                 first_in[new] += 1
-            table = sum([folded[:1].upper() >= letter for letter in FIRST_LETTERS])
-            new_by_letter[table] += 1 if rows or new <= LETTERS_POWER else 0
+            letter = _first_letter(folded)
+            table = _table_of(letter)
+            is_new = rows or new <= LETTERS_POWER
+            new_by_letter[table] += 1 if is_new else 0
             all_by_letter[table] += rows or 1
+            if letter >= FIRST_IDEOGRAPH:
+                new_ideographs += 1 if is_new else 0
+                all_ideographs += rows or 1
             word_bytes += (rows or 1) * len(word)
             part_before = part
     entries, used_bytes = sum(all_by_letter), sum([page.used_bytes for _, page in read])
@@ -298,7 +310,21 @@ def _counted(
         (entries - sum(first_in)) * stands_for,
         used_bytes * stands_for,
         used_bytes / sum([page.bytes for _, page in read]),
+        new_ideographs / sum(new_by_letter) if any(new_by_letter) else all_ideographs / entries,
+        all_ideographs / entries,
     )
+
+
+def _first_letter(folded: str) -> int:
+    """Its number, as a capital; of Hangul, which folding takes apart, the whole sign's."""
+    sign = folded[:LETTERS_OF_A_SIGN]
+    if not sign.isascii():
+        sign = unicodedata.normalize("NFC", sign)
+    return ord(sign[:1].upper()[:1] or "\0")
+
+
+def _table_of(letter: int) -> int:
+    return sum([(letter if letter < 256 else letter >> 8) >= first for first in FIRST_LETTERS])
 
 
 def _shares(counts: Sequence[int]) -> tuple[float, ...]:

@@ -9,7 +9,7 @@ from myisam_advisor.migrate.server_kind import of_variables
 from myisam_advisor.migrate.sizes import Contents, bytes_after
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.fulltext_pages import IndexWords
-from myisam_exporter.files.structure import Column
+from myisam_exporter.files.structure import Column, Structure
 
 from .test_migrate import LATIN1, index, integer, table
 
@@ -76,6 +76,44 @@ def test_words_of_the_unicode_algorithm_are_all_in_one_table() -> None:
     unicode = replace(TEXTS, columns=(TEXTS.columns[0], replace(TEXTS.columns[1], collation=UTF8MB4_UNICODE)))
     five, one = (sum(bytes_after(structure, replace(contents, words=(words,)), "InnoDB", SORTING)) for structure in (TEXTS, unicode))
     assert five > one + 10_000_000, "each table that is filled row by row keeps extents free"
+
+
+# 6,000 texts of 60 Japanese characters, sequences of two (MySQL 8.0, utf8mb4_0900_ai_ci): 27 MB of Han, 10 MB of kana, 8 MB of rows.
+JAPANESE = Contents(6000, 1_126_616, 6_941_696, 0, "dynamic",
+    words=(IndexWords(330590.7, 6.0, (71311, 91165, 113821, 136612, 160822, 186246, 209882, 233213, 252966, 271908, 290546, 308441, *[330590] * 9),
+                      (0.3, 0.0, 0.0, 0.1, 0.1, 0.5), (0.3, 0.0, 0.0, 0.1, 0.1, 0.5), 35.0, ideograph_words=0.75, ideograph_entries=0.75),),
+)  # fmt: skip
+DICTIONARY = of_variables("mysql", (8, 0), {"ngram_token_size": "2"})
+
+
+def ngram(collation: int = 255) -> Structure:
+    words = replace(TEXTS.indexes[1], parser="ngram")
+    return replace(TEXTS, columns=(TEXTS.columns[0], replace(TEXTS.columns[1], collation=collation)), indexes=(TEXTS.indexes[0], words))
+
+
+def test_sequences_of_ideographs_and_of_other_letters_are_in_two_tables() -> None:
+    low, high = bytes_after(ngram(), JAPANESE, "InnoDB", DICTIONARY)
+    assert low <= 47_200_000 <= high
+    assert (low + high) / 2 == pytest.approx(47_200_000, rel=0.06)
+    (words,) = JAPANESE.words
+    in_one = bytes_after(ngram(), replace(JAPANESE, words=(replace(words, ideograph_words=0.0, ideograph_entries=0.0),)), "InnoDB", DICTIONARY)
+    assert sum(in_one) / 2 < 42_000_000, "which it was told by before"
+
+
+def test_long_texts_have_a_sequence_at_more_than_one_place() -> None:
+    """Lists hold each place; MyISAM has an entry for a text, however often it has the sequence."""
+    longer = replace(JAPANESE, data_bytes=5 * JAPANESE.data_bytes)
+    assert bytes_after(ngram(), longer, "InnoDB", DICTIONARY)[0] > bytes_after(ngram(), JAPANESE, "InnoDB", DICTIONARY)[0] + 1_000_000
+
+
+def test_sequences_with_stopwords_may_be_left_out() -> None:
+    """Of Latin letters; no ideograph is one."""
+    (words,) = JAPANESE.words
+    latin = replace(JAPANESE, words=(replace(words, word_bytes=2.0),))
+    for contents, fewer in ((latin, True), (JAPANESE, False)):
+        with_stopwords, without = (bytes_after(ngram(), contents, "InnoDB", of_variables("mysql", (8, 0), {"innodb_ft_enable_stopword": word})) for word in ("ON", "OFF"))
+        assert with_stopwords[1] == without[1]
+        assert (with_stopwords[0] < 0.9 * without[0]) == fewer
 
 
 @pytest.mark.parametrize("rows", [1, 10**6, 2**63 - 1])

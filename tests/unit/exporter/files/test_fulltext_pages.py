@@ -54,6 +54,18 @@ def test_an_open_file_tells_the_same_without_its_collations(path: Path) -> None:
         assert sample_open_words(rows.fileno(), 4096) == ()
 
 
+@pytest.mark.parametrize(
+    ("word", "table", "ideographs"),
+    [("apple", 1, 0), ("zoo", 5, 0), ("2010", 0, 0), ("ош", 0, 0), ("γη", 0, 0), ("かな", 0, 0), ("一二", 3, 1), ("国字", 5, 1), ("한글", 5, 1), ("ÿ", 5, 0)],
+)
+def test_words_are_shared_out_by_their_first_letter_as_innodb_does(word: str, table: int, ideographs: float) -> None:
+    """Of letters beyond 255 by their higher byte (tried on MySQL 8.0 and MariaDB 10.11, utf8mb4_general_ci)."""
+    page = Page(((word.encode(), 0, 10), (word.encode(), 0, 20)), ())
+    found = sampled(lambda _: page, 1024, 100, UTF8MB4)
+    assert found.words_by_letter == found.entries_by_letter == tuple(float(number == table) for number in range(6))
+    assert (found.ideograph_words, found.ideograph_entries) == (ideographs, ideographs)
+
+
 @pytest.mark.parametrize("path", POSTS, ids=lambda path: path.parents[1].name)
 def test_no_word_is_in_what_is_told(path: Path) -> None:
     (found,) = sample_words(str(path.parent), "posts", None, [UTF8MB4])
