@@ -7,7 +7,9 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
+from tests.support.daemon import serving, wait_for
 from tests.support.program import run
+from tests.support.servers import CopiedServer, binaries_of
 
 from .conftest import as_other_user, look, on_one_server, schema, target
 
@@ -72,3 +74,26 @@ def test_performance_schema_that_is_off_is_not_called_seen(flavour: PrivateServe
     assert ("off        performance_schema" in done.stdout) == off
     assert ("seen       performance_schema" in done.stdout) != off
     assert ("Everything that is here is seen." in done.stdout) <= (not off)
+
+
+def test_a_grant_is_no_work_and_what_is_hidden_is_no_zero() -> None:
+    """userstat shows an account the tables that it may SELECT from: a GRANT showed a table with all that was read of it since the server's start, as if now."""
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--userstat=1"]) as own:
+        own.execute("CREATE DATABASE shop", *(f"CREATE TABLE shop.{name} (a INT) ENGINE=MyISAM" for name in ("hidden", "seen")))
+        own.execute("INSERT INTO shop.hidden SELECT seq FROM shop.seq_1_to_20000", "INSERT INTO shop.seen VALUES (1)")
+        own.execute(*["SELECT SUM(a) FROM shop.hidden"] * 10)
+        own.execute("CREATE USER weak@localhost", "GRANT PROCESS ON *.* TO weak@localhost", "GRANT SELECT ON shop.seen TO weak@localhost", "SELECT * FROM shop.seen")
+        with serving("--socket", own.socket, "--user", "weak") as daemon:
+
+            def read(table: str) -> float | None:
+                return daemon.get().value("table_rows_read_total", schema="shop", table=table)
+
+            assert wait_for(lambda: read("seen") == 0)
+            assert read("hidden") is None
+            assert daemon.get().value("table_rows", schema="shop", table="hidden") == 20_000, "its files are in sight"
+            own.execute("GRANT SELECT ON shop.* TO weak@localhost")
+            assert wait_for(lambda: read("hidden") is not None)
+            assert read("hidden") == 0
+            own.execute("SELECT SUM(a) FROM shop.hidden")
+            assert wait_for(lambda: (read("hidden") or 0) >= 20_000)
+            assert read("hidden") == 20_000

@@ -196,22 +196,29 @@ def both(before: TableCounters | Unknown, after: TableCounters | Unknown) -> tup
     return None if isinstance(before, Unknown) or isinstance(after, Unknown) else (before, after)
 
 
-def growth(before: TableCounters | Unknown, after: TableCounters | Unknown) -> Mapping[tuple[str, str], int | None]:
-    """How much each table's counter grew, where both ends are known; None where it went backwards."""
-    former, present = both(before, after) or ({}, {})
+def growth(
+    before: TableCounters | Unknown, after: TableCounters | Unknown
+) -> Mapping[tuple[str, str], int | None] | None:
+    """How much each table's counter grew: None where it went backwards. None at all where an end is not known."""
+    known = both(before, after)
+    if known is None:
+        return None
+    former, present = known
     return {name: grown(former.get(name, 0), value) for name, value in present.items()}
 
 
-def rows_read(pair: Pair[Waits]) -> Mapping[tuple[str, str], int | None]:
-    """Rows read by table."""
-    return {} if pair.before is None else growth(pair.before.table_reads, pair.after.table_reads)
+def rows_read(pair: Pair[Waits]) -> Mapping[tuple[str, str], int | None] | None:
+    """Rows read by table; None where they are not counted."""
+    return None if pair.before is None else growth(pair.before.table_reads, pair.after.table_reads)
 
 
-def lock_wait_seconds(pair: Pair[Waits]) -> Mapping[tuple[str, str], float | None]:
-    """Time spent in waiting for the lock, by table."""
+def lock_wait_seconds(pair: Pair[Waits]) -> Mapping[tuple[str, str], float | None] | None:
+    """Time spent in waiting for the lock, by table; None where it is not counted."""
     if pair.before is None:
-        return {}
+        return None
     waited = growth(pair.before.table_lock_picoseconds, pair.after.table_lock_picoseconds)
+    if waited is None:
+        return None
     return {name: None if count is None else count / PICOSECONDS_PER_SECOND for name, count in waited.items()}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from operator import itemgetter
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey, grown
+from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, by_column, columns
@@ -14,8 +15,18 @@ from myisam_exporter.outside.numbers import whole_number
 
 QUERY = "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"
 
+# Rows that handlers gave and took since the server's start: what tables counted anew, all of them counted.
+HANDLED = tuple(
+    f"Handler_{what}"
+    for what in (
+        "read_first", "read_key", "read_last", "read_next", "read_prev", "read_rnd", "read_rnd_next", "write", "update", "delete"
+    )
+)  # fmt: skip
+# Status and counters are not of one instant, and a row may count for both.
+HANDLED_SHARE, HANDLED_AT_LEAST = 2.0, 1000
 ReadAndChanged = tuple[int | None, int | None]
 NOTHING: ReadAndChanged = (0, 0)
+NOT_SEEN: ReadAndChanged = (None, None)
 FIRST, SECOND = itemgetter(0), itemgetter(1)
 
 
@@ -68,9 +79,9 @@ class UserStatisticsCollector(Collector[TableStatistics]):
         """Rows read and changed per second by table."""
         if pair.before is None:
             return
-        before = pair.before.rows
+        before, newcomers = pair.before.rows, _before_newcomers(pair)
         after = pair.after.rows
-        former = [before.get(name, NOTHING) for name in after]
+        former = [before.get(name, newcomers) for name in after]
         # There may be a row for each of half a million tables: what is one step of a map here is a tenth of the time.
         yield by_column(
             "tables",
@@ -88,8 +99,28 @@ def rows_read(pair: Pair[TableStatistics]) -> Mapping[tuple[str, str], int | Non
     """Rows read by table."""
     if pair.before is None:
         return {}
-    before = pair.before.rows
-    return {name: grown(before.get(name, NOTHING)[0], read) for name, (read, _) in pair.after.rows.items()}
+    before, newcomers = pair.before.rows, _before_newcomers(pair)
+    return {name: grown(before.get(name, newcomers)[0], read) for name, (read, _) in pair.after.rows.items()}
+
+
+def _before_newcomers(pair: Pair[TableStatistics]) -> ReadAndChanged:
+    """What had been counted of tables that were not there before: nothing, as they were not used; or it is not known, as a GRANT has shown them only now.
+
+    Then all that was counted since the server's start would be of this interval. It is more than was handled in the interval.
+    """
+    before = {} if pair.before is None else pair.before.rows
+    shown = [counted for name, counted in pair.after.rows.items() if name not in before]
+    if not shown:
+        return NOTHING
+    counted = sum((read or 0) + (changed or 0) for read, changed in shown)
+    handled = grown(_handled(pair.other_before(STATUS)), _handled(pair.other(STATUS)))
+    return NOTHING if counted <= max(HANDLED_SHARE * (handled or 0), HANDLED_AT_LEAST) else NOT_SEEN
+
+
+def _handled(status: Status | Unknown) -> float | None:
+    """Rows that handlers gave and took so far."""
+    numbers = [] if isinstance(status, Unknown) else [status.number(name) for name in HANDLED]
+    return sum(number for number in numbers if number is not None) if any(numbers) else None
 
 
 COLLECTOR = UserStatisticsCollector()

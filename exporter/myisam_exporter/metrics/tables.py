@@ -48,11 +48,15 @@ STATES = (
 
 @dataclass(frozen=True, slots=True)
 class Source(Generic[Sample]):
-    """Whose samples tell how much a table's counter grew, and how it is read off them. Some know tables of other engines, too."""
+    """Whose samples tell how much a table's counter grew, and how it is read off them.
+
+    Some know tables of other engines, too. Some hide tables from accounts that may not read them: of one that is not told of, nothing is known then.
+    """
 
     key: SampleKey[Sample]
-    growth: Callable[[Pair[Sample]], Mapping[TableName, float | None]]
+    growth: Callable[[Pair[Sample]], Mapping[TableName, float | None] | None]
     knows_others: bool = True
+    hides_tables: bool = False
 
     def told(self, scene: Scene) -> Mapping[TableName, float | None] | None:
         """The growth by table; None where this source has no interval."""
@@ -71,7 +75,10 @@ GROWTH: tuple[tuple[str, str, tuple[Source[Any], ...], str], ...] = (
     (
         "rows_read_total",
         "rows_read_per_second",
-        (Source(PERFORMANCE_SCHEMA, performance_schema.rows_read), Source(USER_STATISTICS, user_statistics.rows_read)),
+        (
+            Source(PERFORMANCE_SCHEMA, performance_schema.rows_read),
+            Source(USER_STATISTICS, user_statistics.rows_read, hides_tables=True),
+        ),
         "Rows read, from performance_schema or userstat where these are on",
     ),
     (
@@ -132,31 +139,42 @@ class TableMetrics(Group[object]):
             # A source that is off has no counters; one that could not tell this time keeps those it has.
             if growth is not None and f"tables.{column}" not in scene.facts.unknown:
                 strangers = any(source.knows_others for source in sources)
-                omitted = choice.omitted_among(growth, strangers=strangers) if whole else None
+                omitted = choice.omitted_among(growth.by_table, strangers=strangers) if whole else None
                 yield from _grown(name, column, choice, growth, scene.running, omitted)
 
 
-def _growth(scene: Scene, sources: Iterable[Source[Any]]) -> Mapping[TableName, float] | None:
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How much counters grew, by table; where `is_whole`, that of a table which is not among these did not."""
+
+    by_table: Mapping[TableName, float]
+    is_whole: bool
+
+
+def _growth(scene: Scene, sources: Iterable[Source[Any]]) -> Growth | None:
     """How much each table's counter grew; None where no source has an interval."""
-    told = [growth for source in sources if (growth := source.told(scene)) is not None]
+    told = [(source, growth) for source in sources if (growth := source.told(scene)) is not None]
     if not told:
         return None
-    return {name: value for growth in told for name, value in growth.items() if value is not None}
+    by_table = {name: value for _, growth in told for name, value in growth.items() if value is not None}
+    return Growth(by_table, not all(source.hides_tables for source, _ in told))
 
 
 def _grown(
     name: str,
     column: str,
     choice: Choice,
-    growth: Mapping[TableName, float],
+    growth: Growth,
     running: Running,
     omitted: Iterable[TableName] | None,
 ) -> Iterable[Value]:
+    known = growth.by_table
     for labels in table_labels(choice.shown):
         schema, table = labels
-        yield Value(f"table_{name}", running.grow(growth.get((schema, table)), column, *labels), labels)
+        if growth.is_whole or (schema, table) in known or (column, *labels) in running.totals:
+            yield Value(f"table_{name}", running.grow(known.get((schema, table)), column, *labels), labels)
     if omitted is not None:
-        rest = math.fsum(growth[table] for table in omitted)
+        rest = math.fsum(known[table] for table in omitted)
         yield Value(f"omitted_tables_{name}", running.grow(rest, column))
 
 

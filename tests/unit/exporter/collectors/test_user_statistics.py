@@ -3,7 +3,8 @@
 import pytest
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.user_statistics import COLLECTOR, QUERY, TableStatistics
+from myisam_exporter.collectors.status import Status
+from myisam_exporter.collectors.user_statistics import COLLECTOR, QUERY, TableStatistics, rows_read
 from myisam_exporter.collectors.variables import Variables
 from myisam_exporter.facts.unknown import Unknown
 from tests.support.recorded import RecordedLook
@@ -34,3 +35,22 @@ def test_a_table_that_is_new_counts_from_zero_and_flushed_ones_have_no_rate() ->
     (block,) = COLLECTOR.facts(Pair(after, before, 10.0))
     assert list(block.rows) == [("s", "flushed", None, 0.0), ("s", "new", 2.0, None)]
     assert list(COLLECTOR.facts(Pair(after))) == []
+
+
+@pytest.mark.parametrize(
+    ("counted", "handled", "rate"),
+    [
+        (50_000, 50_100, 5_000.0),  # a table that is read for the first time
+        (50_000, 20_000, None),  # a GRANT shows a table that was read for weeks
+        (900, 0, 90.0),  # little is told either way
+        (50_000, None, None),
+    ],
+)
+def test_what_a_grant_shows_was_not_counted_in_this_interval(counted: int, handled: int | None, rate: float | None) -> None:
+    known = ("s", "known"), (100, 0)
+    before, after = TableStatistics(dict([known])), TableStatistics(dict([known, (("s", "new"), (counted, 0))]))
+    statuses = [{"status": Status({} if handled is None else {"Handler_read_rnd_next": 7 + end, "Handler_write": 3})} for end in (0, handled or 0)]
+    pair = Pair(after, before, 10.0, statuses[1], statuses[0])
+    (block,) = COLLECTOR.facts(pair)
+    assert [row[2] for row in block.rows] == [0.0, rate]
+    assert rows_read(pair) == {("s", "known"): 0, ("s", "new"): None if rate is None else counted}
