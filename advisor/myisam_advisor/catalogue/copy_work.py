@@ -28,6 +28,8 @@ OF_WORDS = frozenset((WORDS, PART_WORDS))
 # parts these come nearest, in InnoDB and in Aria.
 PARTS_POWER = 9
 ENTRIES_ARE_USUAL = 18.0
+# What is sorted is compared and moved at its full length, however short the values are: by so many bytes a text takes longer than a number.
+TEXT_BYTES, FIRST_TEXT_BYTES = "byte of texts", "byte of first texts"
 ONCE_SECONDS = 0.01  # of tables of a few rows, on all servers
 CLUSTERED = ("", COUNTER, NUMBERS, TEXTS)
 
@@ -41,6 +43,7 @@ class CopyWork:
     each part of the rows has, all parts together, None where pages of the indexes do not tell.
     The index that comes first is what InnoDB keeps the rows in, where it is unique and no part of it may be NULL: `clustered` says what it is of
     ("counter", "numbers", "texts", "" where there is none), and it is none of the counts.
+    `text_bytes` are the longest that texts may be in an entry, of all indexes together, `first_text_bytes` those of texts that an index begins with.
     """
 
     rows: int
@@ -56,6 +59,8 @@ class CopyWork:
     further_parts: int
     word_bytes: int
     part_words: int | None = None
+    text_bytes: int = 0
+    first_text_bytes: int = 0
 
     @property
     def total_bytes(self) -> int:
@@ -87,6 +92,8 @@ def copy_work(
         sum(key.part_count - 1 for key in trees),
         _word_bytes(definition.keys, rows, index_bytes, never_sorted),
         round(sum(one.different[PARTS_POWER] for one in words)) if words else None,
+        sum(part.length for key in definition.keys if key.kind != "fulltext" for part in key.parts if _is_text(part)),
+        sum(key.parts[0].length for key in definition.keys if key.kind != "fulltext" and _is_text(key.parts[0])),
     )  # fmt: skip
 
 
@@ -122,19 +129,27 @@ def pieces(work: CopyWork, way: str) -> Mapping[str, float]:
     }
     if way == ARIA:
         return counts | {
+            TEXT_BYTES: entries * work.text_bytes,
             "counted entry": entries * (work.clustered == COUNTER),
             "unique entry of numbers": entries * (work.unique_numbers + (work.clustered == NUMBERS)),
             "unique entry of texts": entries * (work.unique_texts + (work.clustered == TEXTS)),
             "entry of numbers": entries * work.plain_numbers,
             "entry of texts": entries * work.plain_texts,
         }
-    return counts | {
-        "row by numbers": entries * (work.clustered == NUMBERS),
-        "row by texts": entries * (work.clustered == TEXTS),
-        "further part of the rows' key": entries * max(work.clustered_parts - 1, 0),
-        "entry of numbers": entries * (work.unique_numbers + work.plain_numbers),
-        "entry of texts": entries * (work.unique_texts + work.plain_texts),
-    }
+    lengths = {TEXT_BYTES: entries * work.text_bytes} if way == BY_ROW_OF_DICTIONARY else {}
+    if way == SORTED:
+        lengths = {FIRST_TEXT_BYTES: entries * work.first_text_bytes}
+    return (
+        counts
+        | lengths
+        | {
+            "row by numbers": entries * (work.clustered == NUMBERS),
+            "row by texts": entries * (work.clustered == TEXTS),
+            "further part of the rows' key": entries * max(work.clustered_parts - 1, 0),
+            "entry of numbers": entries * (work.unique_numbers + work.plain_numbers),
+            "entry of texts": entries * (work.unique_texts + work.plain_texts),
+        }
+    )
 
 
 def _may_hold_rows(key: Key) -> bool:
@@ -142,7 +157,11 @@ def _may_hold_rows(key: Key) -> bool:
 
 
 def _of_texts(key: Key) -> bool:
-    return any(part.type in SIZED_TYPES and part.length > 1 for part in key.parts)
+    return any(_is_text(part) for part in key.parts)
+
+
+def _is_text(part: KeyPart) -> bool:
+    return part.type in SIZED_TYPES and part.length > 1
 
 
 def _word_bytes(keys: Sequence[Key], rows: int, index_bytes: int, never_sorted: bool) -> int:
@@ -157,7 +176,7 @@ def _word_bytes(keys: Sequence[Key], rows: int, index_bytes: int, never_sorted: 
 
 def _usual_bytes(part: KeyPart) -> float:
     """What a column takes in an entry: texts are shorter than they may be."""
-    return min(part.length / 3, USUAL_TEXT_BYTES) if part.type in SIZED_TYPES and part.length > 1 else part.length
+    return min(part.length / 3, USUAL_TEXT_BYTES) if _is_text(part) else part.length
 
 
 def _kind(key: Key, definition: Definition) -> str:
@@ -173,18 +192,18 @@ SECONDS: Mapping[str, Mapping[str, float]] = {
         "word of a part": 5.32e-06,
     },
     BY_ROW_OF_DICTIONARY: {
-        "row": 2.58e-06, "byte": 7.58e-09, "value": 7.02e-08, "further part": 6.65e-07, "row by numbers": 9.34e-07,
-        "row by texts": 3.54e-06, "entry of numbers": 1.54e-06, "entry of texts": 2.8e-06, "byte of words": 4.8e-07,
-        "word of a part": 7.64e-06,
+        "row": 2.54e-06, "byte": 7.45e-09, "value": 8.2e-08, "further part": 6.86e-07, "byte of texts": 3.76e-09,
+        "row by numbers": 9.38e-07, "row by texts": 2.75e-06, "entry of numbers": 1.49e-06, "entry of texts": 2.19e-06,
+        "byte of words": 4.75e-07, "word of a part": 7.5e-06,
     },
     SORTED: {
-        "row": 3.35e-07, "byte": 9.18e-09, "value": 6.26e-08, "further part": 5.79e-08, "row by numbers": 2.9e-07,
-        "row by texts": 7.69e-07, "further part of the rows' key": 5.29e-08, "entry of numbers": 6.6e-07,
-        "entry of texts": 8.71e-07, "byte of words": 2.85e-07, "word of a part": 4.25e-06,
+        "row": 3.35e-07, "byte": 9.08e-09, "value": 6.61e-08, "further part": 9.37e-08, "byte of first texts": 2.03e-09,
+        "row by numbers": 3.06e-07, "row by texts": 6.02e-07, "further part of the rows' key": 4.5e-08, "entry of numbers": 6.55e-07,
+        "entry of texts": 7.33e-07, "byte of words": 2.84e-07, "word of a part": 4.16e-06,
     },
     ARIA: {
-        "row": 1.65e-07, "byte": 3.89e-09, "value": 3.54e-08, "further part": 5.32e-08, "counted entry": 7.74e-07,
-        "unique entry of numbers": 4.32e-07, "unique entry of texts": 8.48e-07, "entry of numbers": 4.45e-07,
-        "entry of texts": 7.08e-07, "byte of words": 1.07e-07, "word of a part": 1.74e-06,
+        "row": 6.46e-08, "byte": 3.78e-09, "value": 4.26e-08, "further part": 5.6e-08, "byte of texts": 3.75e-09,
+        "counted entry": 8.4e-07, "unique entry of numbers": 5.14e-07, "unique entry of texts": 4.94e-07, "entry of numbers": 4.44e-07,
+        "entry of texts": 4.11e-07, "byte of words": 1.05e-07, "word of a part": 1.73e-06,
     },
 }  # fmt: skip

@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Conversion, Rates
-from myisam_advisor.catalogue.copy_work import ARIA, CLUSTERED, INNODB, SECONDS, CopyWork
+from myisam_advisor.catalogue.copy_work import ARIA, CLUSTERED, INNODB, SECONDS, TEXTS, CopyWork
 from myisam_advisor.proofs.kept_files import KeptFileError, KeptFiles
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
 from myisam_exporter.errors import UserError
@@ -140,8 +140,8 @@ def conversion_of(text: str) -> Conversion:
 
 
 def _work(value: object) -> CopyWork:
-    # Measurements of a release before this one say nothing of words in parts.
-    told = {"part_words": None, **value} if isinstance(value, dict) else {}
+    # Measurements of a release before this one say nothing of words in parts, and of how long texts in indexes are.
+    told = {"part_words": None, **_lengths(value), **value} if isinstance(value, dict) else {}
     if told.keys() != {field.name for field in fields(CopyWork)}:
         raise KeptFileError("what there was to do is not told")
     clustered, part_words = told.pop("clustered"), told.pop("part_words")
@@ -149,6 +149,12 @@ def _work(value: object) -> CopyWork:
         raise KeptFileError("its rows lie in no kind of index")
     counts: dict[str, Any] = {name: _count(number) for name, number in told.items()}
     return CopyWork(**counts, clustered=clustered, part_words=None if part_words is None else _count(part_words))
+
+
+def _lengths(work: Mapping[str, object]) -> Mapping[str, int]:
+    """Of no texts there is no length; where there are some, it is missed."""
+    has_texts = work.get("clustered") == TEXTS or work.get("unique_texts") or work.get("plain_texts")
+    return {} if has_texts else {"text_bytes": 0, "first_text_bytes": 0}
 
 
 def _count(value: object) -> int:

@@ -61,7 +61,16 @@ def test_other_indexes_are_counted_by_what_they_are_of() -> None:
     found = counted(
         key(number, number, flag=KEY_NOSAME), key(text, flag=KEY_NOSAME), key((INT, SEGMENT_NULL, 4), flag=KEY_NOSAME), key(byte, number), key(number, text), key(text, flag=KEY_FULLTEXT)
     )
-    assert found == CopyWork(10, 1000, 500, 5, "numbers", 2, 1, 1, 1, 1, 2, 25)
+    # Two texts of 90 bytes, one of them first; that of the FULLTEXT index is none of them.
+    assert found == CopyWork(10, 1000, 500, 5, "numbers", 2, 1, 1, 1, 1, 2, 25, None, 180, 90)
+
+
+@pytest.mark.parametrize(("way", "by_all", "by_first"), [(ARIA, True, False), (BY_ROW_OF_DICTIONARY, True, False), (SORTED, False, True), (BY_ROW, False, False)])
+def test_long_texts_take_longer_where_entries_are_sorted_or_searched_at_their_length(way: str, *, by_all: bool, by_first: bool) -> None:
+    numbers = replace(WORK, plain_texts=1)
+    seconds = reference_seconds(numbers, way)
+    assert (reference_seconds(replace(numbers, text_bytes=765), way) > 1.05 * seconds) == by_all
+    assert (reference_seconds(replace(numbers, first_text_bytes=765), way) > 1.05 * seconds) == by_first
 
 
 def test_words_take_what_trees_leave_and_half_of_it_in_pages_that_were_never_sorted() -> None:

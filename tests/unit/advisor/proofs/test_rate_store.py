@@ -55,6 +55,14 @@ def test_words_in_parts_are_kept_and_a_measurement_of_before_has_none(store: Rat
     assert RateStore(store.directory).current().conversions == (ONE,)
 
 
+@pytest.mark.parametrize(("texts", "kept"), [({}, True), ({"plain_texts": 1}, False), ({"unique_texts": 1}, False), ({"clustered": "texts"}, False)])
+def test_a_measurement_of_before_is_kept_where_it_has_no_texts_in_indexes(store: RateStore, texts: dict[str, object], *, kept: bool) -> None:
+    store.keep(ONE)
+    before = {name: value for name, value in {**asdict(WORK), **texts}.items() if name not in {"text_bytes", "first_text_bytes"}}
+    written(store, f"{id_of(ONE)}.json", work=before)
+    assert RateStore(store.directory).current().conversions == ((ONE,) if kept else ())
+
+
 def test_no_name_of_a_table_is_kept(store: RateStore) -> None:
     assert "orders" not in store.keep(ONE).read_text("utf-8")
     assert table_key("k", "shop", "orders") != table_key("k", "shop", "customers")
