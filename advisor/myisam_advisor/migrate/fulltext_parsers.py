@@ -2,7 +2,7 @@
 
 Sources: manual of MySQL, "ngram Full-Text Parser", "MeCab Full-Text Parser Plugin"; storage/innobase/fts/fts0fts.cc (fts_check_token),
 storage/maria/ma_open.c. Tried with ngram and simple_parser on MySQL 9.7, and with a parser made for it on MySQL 5.6, 8.0 and 9.7, MariaDB 10.5, 10.11
-and 11.8. MeCab, which takes a dictionary of its own, was not tried.
+and 11.8; MeCab with the dictionary IPADIC on MySQL 9.7.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_text, sql_list, statement
 
+MECAB = "mecab"
 NOT_LOADED, NO_PARSER, NOT_RENAMED = 1524, 1865, 1025
 # InnoDB takes parsers: MySQL 5.7; in MariaDB with its InnoDB of 5.7.
 PARSERS_SINCE = ((5, 7), (10, 2))
@@ -61,12 +62,24 @@ def parser_changes(subject: Subject) -> Iterator[Change]:
         later = subject.kind.fulltext
         shortest = INNODB_SHORTEST if later.innodb_shortest is None else later.innodb_shortest
         stopwords = "" if later.innodb_stopwords is False else " and its stopwords"
+        mend = _of_short_words(index, shortest)
         yield Change(
             "fulltext-parser",
             f"The parser {index.parser} takes the texts of FULLTEXT index {index.name} apart: of the words that it gives MyISAM holds all, whatever ft_min_word_len is; "
-            f"InnoDB leaves out those of less than {shortest} characters (innodb_ft_min_token_size){stopwords}.",
+            f"InnoDB leaves out those of less than {shortest} characters (innodb_ft_min_token_size){stopwords}.{mend}",
             _search(subject, index, "ox"),
         )
+
+
+def _of_short_words(index: Index, shortest: int) -> str:
+    """What else is to be said of them, and what keeps them (tried with MeCab)."""
+    is_mecab = index.parser.lower() == MECAB
+    apart = (
+        " A term that is taken apart finds rows that hold its words in this order; MyISAM finds those with any of them."
+    )
+    short = " Most Japanese words are so short, and found no more."
+    keep = " To keep short words, start the server with innodb_ft_min_token_size=1 before the ALTER."
+    return (short if is_mecab and shortest > 1 else "") + (keep if shortest > 1 else "") + (apart if is_mecab else "")
 
 
 def _of_ngram(subject: Subject, index: Index) -> Iterator[Change]:

@@ -203,6 +203,10 @@ def test_words_are_told_by_the_parser_of_their_index() -> None:
     other = told(parsed("mecab"), MYSQL)
     assert not other.keys() & (own | {"ngram-stopwords", "ngram-sequences"})
     assert "The parser mecab takes the texts of FULLTEXT index words apart" in other["fulltext-parser"].what
+    said = [told(parsed(name), of_variables("mysql", (9, 7), {"innodb_ft_min_token_size": size}))["fulltext-parser"].what for name, size in (("MeCab", "2"), ("MeCab", "1"), ("other", "2"))]
+    assert ["Most Japanese words are so short" in what for what in said] == [True, False, False]
+    assert ["innodb_ft_min_token_size=1 before the ALTER" in what for what in said] == [True, False, True]
+    assert ["MyISAM finds those with any of them" in what for what in said] == [True, True, False]
 
 
 def test_sequences_are_as_long_as_the_server_says() -> None:
