@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from myisam_exporter.errors import brief
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_value
@@ -219,9 +219,25 @@ OWN_FILTERS: dict[str, Callable[..., str]] = {
     "text": _quoted_text,
 }
 ALLOWED_FILTERS = OWN_FILTERS.keys() | {"abs", "default", "float", "int", "length", "lower", "round", "trim", "upper"}
+# Of Jinja's language what chooses and prints, by the names of its nodes. What joins texts and is kept under a name, in whatever way (set, with, a block's
+# call), could be joined with itself again and again: forty times is a terabyte.
+ALLOWED_PARTS = frozenset({
+    "Template", "Output", "TemplateData", "Name", "Const", "Tuple", "List", "Getattr", "Getitem", "Slice", "Filter", "Keyword", "Test",
+    "If", "CondExpr", "Compare", "Operand", "And", "Or", "Not", "Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow", "Neg", "Pos", "Concat",
+})  # fmt: skip
 LONGEST_NUMBER_BITS = 1024  # that of the longest whole number that a floating-point one can be
+MOST_PLACES = 20
 REPEATING_OPERATORS = frozenset({"*", "**", "%", "+"})
 MAXIMUM_TEMPLATE_CHARACTERS = 20_000
+
+
+def _rounded_to(value: float, precision: int = 0, method: Literal["common", "ceil", "floor"] = "common") -> float:
+    """Jinja's `round`; of a whole number Python reckons 10 to the power of the places, and would reckon for hours."""
+    from jinja2.filters import do_round
+
+    if not -MOST_PLACES <= precision <= MOST_PLACES:
+        raise TextError(f"a text may round to {MOST_PLACES} places at most, not to {brief(precision)}")
+    return do_round(value, precision, method)
 
 
 def make_environment(finalize: Callable[[object], object] | None = None) -> SandboxedEnvironment:
@@ -247,7 +263,7 @@ def make_environment(finalize: Callable[[object], object] | None = None) -> Sand
 
     made = Environment(undefined=StrictUndefined, autoescape=False, finalize=finalize)
     made.globals.clear()
-    made.filters.update(OWN_FILTERS)
+    made.filters.update({**OWN_FILTERS, "round": _rounded_to})
     return made
 
 
@@ -265,13 +281,9 @@ def template(text: str, used: SandboxedEnvironment | None = None) -> Template:
     used = used or environment()
     if len(text) > MAXIMUM_TEMPLATE_CHARACTERS:
         raise TextError(f"a text may not be longer than {MAXIMUM_TEMPLATE_CHARACTERS} characters")
-    # What joins texts and is kept under a name could be joined with itself again and again.
-    forbidden = (
-        nodes.For, nodes.Call, nodes.CallBlock, nodes.Macro, nodes.Import, nodes.FromImport, nodes.Include, nodes.Assign, nodes.AssignBlock,
-    )  # fmt: skip
     try:
         parsed = used.parse(text)
-        found = next(parsed.find_all(forbidden), None)
+        found = next((node for node in parsed.find_all(nodes.Node) if type(node).__name__ not in ALLOWED_PARTS), None)
         if found is not None:
             raise TextError(
                 f"a text may not loop, call, include or set a name ({type(found).__name__}, line {found.lineno})"

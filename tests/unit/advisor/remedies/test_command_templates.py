@@ -115,13 +115,20 @@ def test_a_rule_that_forgets_to_quote_is_not_evaluated_and_says_what_to_write(tm
     ("text", "why"),
     [
         ("{% set a = 9999999999 %}{{ a * a }}", "set a name"),
+        ("{% with t = t ~ t %}" * 40 + "{{ t }}" + "{% endwith %}" * 40, "With"),
+        ("{% block a %}{{ t }}{% endblock %}", "Block"),
+        ("{% filter upper %}{{ t }}{% endfilter %}", "FilterBlock"),
+        ("{% extends t %}", "Extends"),
+        ("{{ {'a': t}['a'] }}", "Dict"),
+        ("{{ 1 | round(-30000000) }}", "20 places at most"),
+        ("{{ a | round(precision=-a) }}", "20 places at most"),
         ("{{ " + " * ".join(["a"] * 60) + " > 1 }}", "more than 1024 bits"),
         ("{{ " + " + ".join(["t"] * 60) + " }}", "may not use"),
         ("{{ " + "(" * 300 + "1" + ")" * 300 + " }}", "nested"),
         ("{% if 1 %}" * 200 + "{% endif %}" * 200, "nested"),
         ("x" * 30_000, "longer than"),
     ],
-    ids=["a name", "long numbers", "long texts", "parentheses", "conditions", "a long text"],
+    ids=["a name", "a name for a while", "a block", "a filter of a block", "another template", "a dictionary", "constant places", "places", "long numbers", "long texts", "parentheses", "conditions", "a long text"],
 )
 def test_no_text_of_a_rule_takes_all_time_or_memory(text: str, why: str) -> None:
     with pytest.raises(TextError, match=why):
@@ -130,3 +137,4 @@ def test_no_text_of_a_rule_takes_all_time_or_memory(text: str, why: str) -> None
 
 def test_arithmetic_that_texts_need_is_done() -> None:
     assert fill("{{ 1000 * rows + 1 }}", {"rows": 12}) == "12001"
+    assert fill("{{ a | round | int }} {{ a | round(2) }} {{ 1234 | round(-2) }} {{ a | round(method='floor') }}", {"a": 2.718}) == "3 2.72 1200 2.0"
