@@ -10,7 +10,7 @@ from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
-from tests.support.servers import SERVERS, binaries_of
+from tests.support.servers import SERVERS, binaries_of, status_number
 
 from .conftest import look
 
@@ -39,7 +39,7 @@ def waiting_blocks(server: PrivateServer) -> int:
     """Index blocks that wait to be written, after rows were inserted by a connection of its own."""
     for number in range(20):
         server.execute(f"INSERT INTO t (b) VALUES ('{'x' * 60}{number}')", database="d")
-    return int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Key_blocks_not_flushed'")[0][1]))
+    return status_number(server, "Key_blocks_not_flushed")
 
 
 def test_the_commands_for_all_end_the_delay(own: PrivateServer) -> None:

@@ -23,7 +23,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.columns import Row
 from tests.support.daemon import free_port, wait_for
 from tests.support.program import run
-from tests.support.servers import CopiedServer, binaries_of, working
+from tests.support.servers import CopiedServer, binaries_of, status_number, working
 from tools.fetched_servers import cache_directory
 
 from .conftest import look, schema, with_thresholds
@@ -103,22 +103,18 @@ def galera() -> Path:
 def test_rows_that_stay_on_one_node_are_found() -> None:
     provider = [f"--wsrep-provider={galera()}", "--wsrep-cluster-address=gcomm://", f"--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{free_port()}"]
     with CopiedServer(binaries_of("mariadb-10.11"), ["--wsrep-on=ON", "--binlog-format=ROW", *provider]) as server:
-
-        def replicated() -> int:
-            return int(str(server.execute("SHOW GLOBAL STATUS LIKE 'wsrep_replicated'")[0][1]))
-
         server.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT) ENGINE=MyISAM")
-        sent = replicated()
+        sent = status_number(server, "wsrep_replicated")
         assert sent > 0
         server.execute("INSERT INTO d.m VALUES (1)")
-        assert replicated() == sent
+        assert status_number(server, "wsrep_replicated") == sent
         (found,) = findings(server, "cluster-not-replicated")
         assert found.severity == "critical"
         assert "d.m" in found.message
         server.execute("SET GLOBAL wsrep_mode = REPLICATE_MYISAM")
         assert findings(server, "cluster-not-replicated") == []
         server.execute("INSERT INTO d.m VALUES (2)")
-        assert replicated() > sent
+        assert status_number(server, "wsrep_replicated") > sent
     with CopiedServer(binaries_of("mariadb-10.11"), ["--wsrep-on=ON"]) as alone:
         alone.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT) ENGINE=MyISAM")
         assert findings(alone, "cluster-not-replicated") == []

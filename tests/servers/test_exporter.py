@@ -22,6 +22,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
 from tests.support.daemon import Daemon, peer, serving, wait_for
 from tests.support.repository import ROOT
+from tests.support.servers import status_number
 
 from .conftest import on_every_server, on_four_servers, on_one_server, schema
 
@@ -39,10 +40,6 @@ def daemon(server: PrivateServer) -> Iterator[Daemon]:
 
 def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
-
-
-def number(server: PrivateServer, name: str) -> int:
-    return int(str(server.execute(f"SHOW GLOBAL STATUS LIKE '{name}'")[0][1]))
 
 
 def test_promtool_finds_no_fault_and_every_metric_is_documented(server: PrivateServer, daemon: Daemon) -> None:
@@ -67,10 +64,10 @@ def test_what_it_says_is_what_the_server_says(server: PrivateServer, daemon: Dae
         assert wait_for(lambda: daemon.get().value("table_rows", schema="counted", table="t") == 200)
         page = daemon.get()
         assert page.value("up") == 1
-        assert page.value("key_cache_read_requests_total", cache="default") == number(server, "Key_read_requests")
-        assert page.value("key_cache_reads_total", cache="default") == number(server, "Key_reads")
+        assert page.value("key_cache_read_requests_total", cache="default") == status_number(server, "Key_read_requests")
+        assert page.value("key_cache_reads_total", cache="default") == status_number(server, "Key_reads")
         assert page.value("key_cache_size_bytes", cache="default") == 256 << 20
-        assert page.value("slow_queries_total") == number(server, "Slow_queries")
+        assert page.value("slow_queries_total") == status_number(server, "Slow_queries")
         index = server.data_directory / "counted" / "t.MYI"
         assert page.value("table_index_bytes", schema="counted", table="t") == index.stat().st_size
         assert page.value("table_crashed", schema="counted", table="t") == 0
@@ -211,7 +208,7 @@ def test_every_runbook_link_leads_to_a_page(daemon: Daemon) -> None:
 def test_fifty_scrapes_at_once_are_one_reading(mariadb: PrivateServer) -> None:
     with serving("--socket", mariadb.socket, "--user", "root", "--collect.interval", "60s") as daemon:
         daemon.get()
-        before = number(mariadb, "Connections")
+        before = status_number(mariadb, "Connections")
         barrier = threading.Barrier(50)
 
         def scrape(_: int) -> int:
@@ -222,7 +219,7 @@ def test_fifty_scrapes_at_once_are_one_reading(mariadb: PrivateServer) -> None:
             statuses = list(pool.map(scrape, range(50)))
         assert set(statuses) <= {200, 503}
         assert statuses.count(200) >= 40
-        assert number(mariadb, "Connections") - before == 1  # this question
+        assert status_number(mariadb, "Connections") - before == 1  # this question
         assert daemon.get().value("up") == 1
 
 

@@ -26,7 +26,7 @@ from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
 from tests.support.daemon import wait_for
 from tests.support.program import PROGRAM, run, run_process
-from tests.support.servers import CopiedServer, binaries_of
+from tests.support.servers import CopiedServer, binaries_of, status_number
 
 from .conftest import as_other_user, connections_taken, look, on_one_server, schema, target
 
@@ -308,7 +308,7 @@ def test_ddl_storm_while_looking(server: PrivateServer, by_files: bool) -> None:
     with schema(server, "storm"), Session(target(server)) as session:
         if not by_files:
             session.target = replace(session.target, socket=None, host="elsewhere")
-        waited = int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Table_locks_waited'")[0][1]))
+        waited = status_number(server, "Table_locks_waited")
         storm, deadline = Storm(server), time.monotonic() + 60
         with storm.around(int(session.row("SELECT CONNECTION_ID()", 1)[0])):
             while storm.statements < 500 and time.monotonic() < deadline:
@@ -319,7 +319,7 @@ def test_ddl_storm_while_looking(server: PrivateServer, by_files: bool) -> None:
         if by_files:
             assert storm.waiting == {}
         assert all(max(moments) - min(moments) < 2 for moments in storm.waiting.values()), storm.waiting
-        assert int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Table_locks_waited'")[0][1])) == waited
+        assert status_number(server, "Table_locks_waited") == waited
 
 
 def test_no_connection_left_is_said(own: PrivateServer) -> None:

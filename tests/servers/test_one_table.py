@@ -13,6 +13,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.sql import quote_table
 from tests.support.program import run
+from tests.support.servers import status_number
 
 from .conftest import look, on_one_server, schema, target
 
@@ -23,10 +24,6 @@ NAMES = ("plain", "a.b", "x`y/é", "two words", "quote'd", "$(date)")
 
 def options(server: PrivateServer) -> tuple[str, ...]:
     return ("--socket", str(server.socket), "--user", "root")
-
-
-def opened(server: PrivateServer) -> int:
-    return int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Opened_tables'")[0][1]))
 
 
 def test_each_table_can_be_named_and_its_trial_copied(server: PrivateServer) -> None:
@@ -51,11 +48,11 @@ def test_a_table_of_another_engine_is_named_and_stays_closed(server: PrivateServ
         assert "is a table of InnoDB" in done.stderr
         with Session(target(server), 10) as session:
             assert session.rows(ENGINE, (database, "own")) == [("MyISAM",)]  # whatever the view itself opens is open now
-            before = opened(server)
+            before = status_number(server, "Opened_tables")
             assert session.rows(ENGINE, (database, "other")) == [("InnoDB",)]
             # MySQL 8 and later open tables of their dictionary for it; the others list what they only read the definition of, and 5.5 counts that.
             only_read = server.binaries.name == "mysql-5.5"
-            assert opened(server) == before + only_read or not [row for row in session.rows(f"SHOW OPEN TABLES FROM {database}") if row[1] == "other"]
+            assert status_number(server, "Opened_tables") == before + only_read or not [row for row in session.rows(f"SHOW OPEN TABLES FROM {database}") if row[1] == "other"]
         assert table_names(look(server)).keys() >= {(database, "own")}
 
 

@@ -15,15 +15,11 @@ from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
 from myisam_exporter.watching.options import WatchOptions
-from tests.support.servers import keeps_dictionary
+from tests.support.servers import keeps_dictionary, status_number
 
 from .conftest import schema, target
 
 TABLES, LOOKS = 150, 5
-
-
-def status(server: PrivateServer, name: str) -> int:
-    return int(str(server.execute(f"SHOW GLOBAL STATUS LIKE '{name}'")[0][1]))
 
 
 def look_from_elsewhere(session: Session) -> FactSet:
@@ -46,12 +42,12 @@ def test_it_evicts_no_table_and_opens_few(server: PrivateServer, has_room: bool)
             look_from_elsewhere(session)
             overflows = "Table_open_cache_overflows"
             counts = overflows if server.execute(f"SHOW GLOBAL STATUS LIKE '{overflows}'") else "Open_tables"
-            opened, thrown_out = status(server, "Opened_tables"), status(server, counts)
+            opened, thrown_out = status_number(server, "Opened_tables"), status_number(server, counts)
             for _ in range(LOOKS):
                 facts = look_from_elsewhere(session)
             allowed = sql_tables.DICTIONARY_TABLES + (sql_tables.MAXIMUM_OPENED if has_room else 0) if is_new_mysql else 2
-            assert status(server, "Opened_tables") - opened <= LOOKS * allowed
-            assert abs(status(server, counts) - thrown_out) <= 1
+            assert status_number(server, "Opened_tables") - opened <= LOOKS * allowed
+            assert abs(status_number(server, counts) - thrown_out) <= 1
         finally:
             server.execute(f"SET GLOBAL table_open_cache = {former}")
     known = [row for row in facts.tables["tables"].dictionaries() if row["schema_name"] == name]
@@ -67,11 +63,11 @@ def test_it_asks_about_a_hundred_tables_at_most_and_for_a_second_at_most(mariadb
         session.target = replace(session.target, socket=None, host="elsewhere")
         mariadb.execute(*(f"CREATE TABLE t{number} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM" for number in range(TABLES)), database=name)
         mariadb.execute(*(f"SELECT * FROM t{number}" for number in range(TABLES)), database=name)
-        before = status(mariadb, "Com_select")
+        before = status_number(mariadb, "Com_select")
         facts = look_from_elsewhere(session)
         assert len(facts.tables["tables"].rows) == sql_tables.MAXIMUM_TABLES
         # One for each table, a handful for everything else: whatever a look costs, there is one a minute.
-        assert status(mariadb, "Com_select") - before <= sql_tables.MAXIMUM_TABLES + 20
+        assert status_number(mariadb, "Com_select") - before <= sql_tables.MAXIMUM_TABLES + 20
         assert any("without" in note.reason for note in facts.notes)
         monkeypatch.setattr(sql_tables, "MAXIMUM_SECONDS", 0)
         assert len(look_from_elsewhere(session).tables["tables"].rows) <= 1
@@ -83,9 +79,9 @@ def test_a_live_screen_asks_for_tables_once_a_minute_however_often_it_looks(mari
         looker = Looker(lambda: target(mariadb), WatchOptions(), Site(shipped_rules()))
         session = looker._connection.session()
         session.target = replace(session.target, socket=None, host="elsewhere")
-        before = status(mariadb, "Com_show_open_tables")
+        before = status_number(mariadb, "Com_show_open_tables")
         moments = [looker.look() for _ in range(3)]
         looker.close()
-    assert status(mariadb, "Com_show_open_tables") - before == 1
+    assert status_number(mariadb, "Com_show_open_tables") - before == 1
     assert [len(moment.facts.tables["tables"].rows) for moment in moments] == [1, 1, 1]
     assert moments[-1].facts.interval_seconds is not None

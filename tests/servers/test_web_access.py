@@ -18,6 +18,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
 from tests.support.daemon import Daemon, free_port, serving, wait_for
 from tests.support.program import run_process
+from tests.support.servers import status_number
 
 from .conftest import as_other_user, schema
 from .test_unix_socket import UnixConnection, answers, ask
@@ -147,10 +148,6 @@ def test_reloads_are_rare_and_those_beyond_are_told_when(mariadb: PrivateServer)
         assert reload_after_a_pause(running) == 200
 
 
-def number(server: PrivateServer, name: str) -> int:
-    return int(str(server.execute(f"SHOW GLOBAL STATUS LIKE '{name}'")[0][1]))
-
-
 def test_reloads_disturb_no_scrape_and_make_no_connection(mariadb: PrivateServer, tmp_path: Path) -> None:
     options, targets = tmp_path / "my.cnf", tmp_path / "targets.yaml"
     options.write_text("[client]\nuser=root\n")
@@ -165,7 +162,7 @@ def test_reloads_disturb_no_scrape_and_make_no_connection(mariadb: PrivateServer
                 running.process.send_signal(1)  # SIGHUP, which is not limited
 
         thread = threading.Thread(target=reloading)
-        before = number(mariadb, "Connections")
+        before = status_number(mariadb, "Connections")
         thread.start()
         try:
             ups = [running.get(path).value("up") for _ in range(30) for path in ("/metrics", "/probe?target=forum")]
@@ -173,7 +170,7 @@ def test_reloads_disturb_no_scrape_and_make_no_connection(mariadb: PrivateServer
             over.set()
             thread.join()
         assert ups == [1.0] * 60
-        assert number(mariadb, "Connections") - before == 1  # this question
+        assert status_number(mariadb, "Connections") - before == 1  # this question
         # What the background found is still there: the watch is the same.
         assert running.get("/probe?target=forum").value("advice_interval_seconds") is not None
         # One that changed begins anew; one that is gone is not probed.
@@ -182,7 +179,7 @@ def test_reloads_disturb_no_scrape_and_make_no_connection(mariadb: PrivateServer
         running.process.send_signal(1)
         assert wait_for(lambda: running.get("/probe?target=other").status == 400)
         assert running.get("/probe?target=forum").value("up") == 1
-        assert number(mariadb, "Connections") - before == 3
+        assert status_number(mariadb, "Connections") - before == 3
         running.stop()
         assert b"Traceback" not in running.log
 

@@ -86,6 +86,11 @@ class CopiedServer(PrivateServer):
         super().close()
 
 
+def status_number(server: PrivateServer, name: str) -> int:
+    """What a counter of the server's own says, by a connection of its own."""
+    return int(str(server.execute(f"SHOW GLOBAL STATUS LIKE '{name}'")[0][1]))
+
+
 @contextmanager
 def working(server: PrivateServer, database: str, statements: list[str]) -> Iterator[None]:
     """One connection for each statement, which it repeats until the end."""
