@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from myisam_exporter.files import fulltext_pages
@@ -103,16 +103,6 @@ def test_pages_that_wait_in_memory_are_not_relied_on(tmp_path: Path) -> None:
         assert sample_words(str(tmp_path), "posts", None, [UTF8MB4]) == ()
 
 
-@given(st.binary(max_size=1024))
-def test_any_bytes_are_a_page_or_none(data: bytes) -> None:
-    try:
-        page = parse_page(data, LONGEST, ROW_POINTER, PAGE_POINTER)
-    except PageError:
-        return
-    assert 0 < len(page.entries) <= len(data)
-    assert len(page.below) in (0, len(page.entries) + 1)
-
-
 def key(word: bytes, place: int, shared: int | None = None, rows: int = 0) -> bytes:
     """An entry as it is stored, so many bytes of its word those of the one before (None: whole)."""
     head = len(word).to_bytes(2, "big") + word
@@ -133,6 +123,27 @@ def test_entries_are_unpacked() -> None:
     )
     node = (3).to_bytes(4, "big") + key(b"word", 5) + (4).to_bytes(4, "big")
     assert parse_page(page(node, True), LONGEST, ROW_POINTER, PAGE_POINTER) == Page(((b"word", 0, 5),), (3072, 4096), len(node) + 2)
+
+
+@st.composite
+def nearly_pages(draw: st.DrawFn) -> bytes:
+    """Any bytes, and pages of which some were changed: without these hardly one is a page."""
+    leaf = key(b"word", 5) + key(b"word", 9, 0) + key(b"worse", 7, 3) + key(b"x" * 20, 1, rows=3000)
+    node = (3).to_bytes(4, "big") + key(b"word", 5) + (4).to_bytes(4, "big")
+    whole = draw(st.sampled_from((page(leaf), page(node, True))))
+    place, other = draw(st.integers(0, len(leaf) + 8)), draw(st.binary(max_size=3))
+    return draw(st.sampled_from((whole[:place] + other + whole[place + len(other) :], draw(st.binary(max_size=1024)))))
+
+
+@given(nearly_pages())
+@example(page(key(b"word", 5)))
+def test_any_bytes_are_a_page_or_none(data: bytes) -> None:
+    try:
+        found = parse_page(data, LONGEST, ROW_POINTER, PAGE_POINTER)
+    except PageError:
+        return
+    assert 0 < len(found.entries) <= len(data)
+    assert len(found.below) in (0, len(found.entries) + 1)
     for wrong in (key(b"word", 5, 3), key(b"a", 5) + key(b"abcdefg", 5, 2), key(b"x" * 300, 5), b"\0", b"", key(b"word", 5)[:-1]):
         with pytest.raises(PageError):
             parse_page(page(wrong), LONGEST, ROW_POINTER, PAGE_POINTER)
