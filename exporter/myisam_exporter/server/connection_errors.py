@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import stat
+from pathlib import Path
 
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.kernel.rights import REMEDIES
@@ -57,5 +59,15 @@ def _refusal(target: Target, error: StatementRefusedError) -> UserError:
 def _unreachable(target: Target, cause: BaseException | None) -> UserError:
     if isinstance(cause, OSError) and cause.errno == errno.ENOENT and target.socket:
         return UserError(f"no server: the socket {target.socket} does not exist. {REMEDIES.reach_socket}")
+    if target.socket and _is_something_else(target.socket):
+        return UserError(f"no server: {target.socket} is no socket. {REMEDIES.reach_socket}")
     why = "it did not answer in time" if isinstance(cause, TimeoutError) else getattr(cause, "strerror", None) or cause
     return UserError(f"no server answers at {target.label}: {why}. {REMEDIES.enter_socket}")
+
+
+def _is_something_else(path: Path) -> bool:
+    """Whether a file or a directory is there, where the server's socket should be."""
+    try:
+        return not stat.S_ISSOCK(path.stat().st_mode)
+    except OSError:
+        return False

@@ -108,6 +108,7 @@ def test_nothing_known_is_said_and_not_called_healthy() -> None:
     [
         (("check", "--facts", "/nowhere/f.yaml"), "cannot read the facts file /nowhere/f.yaml"),
         (("check", "--socket", "/nowhere/s"), "the socket /nowhere/s does not exist"),
+        (("check", "--socket", "/proc/self"), "no server: /proc/self is no socket. Start the server, or name its socket"),
         (("check", "--host", "127.0.0.1", "--port", "1"), "no server answers at 127.0.0.1:1"),
         (("check", "--defaults-file", "/nowhere/my.cnf"), "/nowhere/my.cnf"),
         (("check", "--interval", "soon"), "write 10s, 500ms or 5min"),
