@@ -25,6 +25,8 @@ from myisam_exporter.errors import ByHandError, UserError, shortened
 DEBUG_VARIABLE = "MYISAM_ADVISOR_DEBUG"
 MAXIMUM_REASON_CHARACTERS = 200
 HIDDEN = "(password)"
+# What click raises from 8.2 on where no command is named; its message is the whole help. Before, it prints that itself.
+NO_WORDS = "NoArgsIsHelpError"
 _asked_for_traces = False
 
 
@@ -139,6 +141,8 @@ def _is_internal(error: BaseException) -> bool:
 def _usage(error: click.UsageError) -> str:
     """As click says it: the usage, where help is, and what is wrong."""
     lines = []
+    if error.ctx is not None and type(error).__name__ == NO_WORDS:
+        return error.ctx.get_help()
     if error.ctx is not None:
         help_option = f"Try '{error.ctx.command_path} --help' for help."
         lines = [error.ctx.get_usage(), help_option, ""]

@@ -103,6 +103,12 @@ def test_nothing_known_is_said_and_not_called_healthy() -> None:
     assert "Nothing could be judged" in done.stdout
 
 
+def test_without_a_command_the_whole_help_is_shown_and_nothing_is_called_an_error() -> None:
+    done = run()
+    said = done.stdout + done.stderr
+    assert said.rstrip() == run("--help").stdout.rstrip()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
