@@ -49,5 +49,21 @@ def _bind(listener: socket.socket, path: Path, group: int | None) -> None:
     finally:
         os.umask(before)
     if group is not None:
-        os.chown(path, -1, group)
-        path.chmod(0o660)
+        _give_to_group(path, group)
+
+
+def _give_to_group(path: Path, group: int) -> None:
+    """Let the group use the socket that was bound there. Raises OSError where something else lies there by now.
+
+    Whoever may write to the directory can put a link in its place, to a file of root's: what is given away is what an open descriptor shows.
+    """
+    made = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        status = os.fstat(made)
+        if not stat.S_ISSOCK(status.st_mode) or status.st_uid != os.geteuid() or status.st_nlink != 1:
+            raise FileExistsError(errno.EEXIST, "somebody put something else in the socket's place")
+        seen = f"/proc/self/fd/{made}"
+        os.chown(seen, -1, group)
+        os.chmod(seen, 0o660)  # noqa: PTH101 - a name that leads to the descriptor, not to a file
+    finally:
+        os.close(made)
