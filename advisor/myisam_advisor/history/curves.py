@@ -12,7 +12,7 @@ from myisam_advisor.history.reader import Curve, curves, recorded_episodes, reco
 from myisam_advisor.texts.bars import BARS, first_shown, sparkline
 from myisam_advisor.texts.moments import moment_in_words, span_in_words
 from myisam_advisor.texts.near import did_you_mean
-from myisam_advisor.texts.templates import count, duration, printable, size
+from myisam_advisor.texts.templates import count, duration, printable, size, times_more
 from myisam_exporter.errors import UserError
 
 MOST_CURVES = 20
@@ -85,7 +85,7 @@ def episodes_in_words(path: Path) -> str:
             f"since {moment_in_words(begin, now)}" if end is None else span_in_words(begin, end, now)
             for begin, end in gaps[: -MOST_GAPS - 1 : -1]
         )
-        more = f"; and {count(len(gaps) - MOST_GAPS)} times more" if len(gaps) > MOST_GAPS else ""
+        more = f"; and {times_more(len(gaps) - MOST_GAPS)}" if len(gaps) > MOST_GAPS else ""
         lines.append(f"{label} was not looked at: {named}{more}. What held then is not known.")
     return "\n".join(map(printable, lines))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from myisam_advisor.judging.past import HOLDS, NOT_KNOWN, Episode, Past
 from myisam_advisor.judging.verdict import SERIOUS
 from myisam_advisor.texts.moments import is_today, span_in_words
-from myisam_advisor.texts.templates import count
+from myisam_advisor.texts.templates import times_more
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 NAMED_TIMES = 3
@@ -24,7 +24,7 @@ def held_back_in_words(past: Past, clean: Callable[[object], str], more_where: s
         f"{span_in_words(one.begin, one.end, past.end)}{'' if one.is_sure else ' at least'}, {clean(one.resource)}"
         for one in times[:NAMED_TIMES]
     )
-    more = f"; and {count(len(times) - NAMED_TIMES)} times more, {more_where}" if len(times) > NAMED_TIMES else ""
+    more = f"; and {times_more(len(times) - NAMED_TIMES)}, {more_where}" if len(times) > NAMED_TIMES else ""
     return f"Held back {day}: {named}{more}."
 
 

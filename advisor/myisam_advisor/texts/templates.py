@@ -67,6 +67,11 @@ def number_of(value: int, noun: str) -> str:
     return f"{count(value)} {noun if value == 1 else noun + 's'}"
 
 
+def times_more(number: int) -> str:
+    """Once more, 2 times more."""
+    return "once more" if number == 1 else f"{count(number)} times more"
+
+
 @_of_known_numbers
 def rounded(value: float) -> str:
     """A number that was measured: three of its digits."""

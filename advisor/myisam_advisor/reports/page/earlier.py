@@ -9,7 +9,7 @@ from myisam_advisor.judging.verdict import SERIOUS
 from myisam_advisor.reports.held_back import Span, held_back_in_words, spans_held_back
 from myisam_advisor.reports.page.sparkline import MARGIN, WIDTH
 from myisam_advisor.texts.moments import span_in_words
-from myisam_advisor.texts.templates import count
+from myisam_advisor.texts.templates import count, times_more
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 SHOWN_EPISODES = 40
@@ -87,7 +87,7 @@ def _unseen(gaps: Sequence[Span], now: float) -> str:
     if not gaps:
         return ""
     named = "; ".join(span_in_words(begin, end, now) for begin, end in gaps[-NAMED_GAPS:][::-1])
-    more = f"; and {count(len(gaps) - NAMED_GAPS)} times more" if len(gaps) > NAMED_GAPS else ""
+    more = f"; and {times_more(len(gaps) - NAMED_GAPS)}" if len(gaps) > NAMED_GAPS else ""
     return f"Not looked at: {named}{more}. What held then is not known."
 
 

@@ -49,6 +49,7 @@ def test_it_says_what_held_the_server_back_before() -> None:
     assert view(two).sentence == "Held back earlier: 14:00 to 14:30, the lock of the key cache; yesterday 21:00 to 23:00, the disk."
     many = [episode("lock", 10 - number, 9.5 - number) for number in range(5)]
     assert view(past(*many)).sentence.endswith("; and 2 times more, see below.")
+    assert view(past(*many[:4])).sentence.endswith("; and once more, see below.")
 
 
 def test_what_holds_now_is_not_what_held_before() -> None:
