@@ -1,5 +1,6 @@
 """Recordings that are refused, or end before their time: for a full disk, for a log that grows too fast, and for one that somebody rotates."""
 
+import select
 import threading
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.workload import live
+from myisam_advisor.workload.guardian import Guardian
 from myisam_advisor.workload.live import LiveRecording
 from myisam_advisor.workload.recording import Recorded
 from myisam_exporter.errors import UserError
@@ -113,3 +115,15 @@ def test_a_log_that_is_rotated_meanwhile_is_read_to_where_that_was_and_said(serv
     finally:
         for path in moved:
             path.unlink()
+
+
+def test_an_end_while_the_guardian_answers_is_no_fault(server: PrivateServer) -> None:
+    target = Target("root", socket=server.socket)
+    with Guardian(target, 5) as guardian:
+        # As where Ctrl-C meets the recorder while it waits for this answer.
+        guardian._order({"hold": str(server.data_directory), "owner": server.data_directory.stat().st_uid})
+        assert wait_for(lambda: bool(select.select([guardian._reports], [], [], 0)[0]), 30)
+        assert guardian.finish() == []
+    # Nobody holds the server any more.
+    with Guardian(target, 5) as next_one:
+        assert next_one.hold(server.data_directory, server.data_directory.stat().st_uid) > 0

@@ -114,7 +114,7 @@ class Guardian:
         self._ended = True
         os.close(self._orders)
         try:
-            report = _message(self._reports, 2 * PATIENCE_SECONDS)
+            report = self._last_report()
         finally:
             os.close(self._reports)
         if not report and not self.is_gone():
@@ -126,6 +126,14 @@ class Guardian:
             raise GuardianGoneError("the process that gives the settings back is gone.")
         self.left = [str(name) for name in report.get("left", ())]
         return [str(problem) for problem in report["problems"]]
+
+    def _last_report(self) -> dict[str, Any]:
+        """What it says at its end; what was said to a call that was interrupted stands before it."""
+        deadline = time.monotonic() + 2 * PATIENCE_SECONDS
+        report = _message(self._reports, 2 * PATIENCE_SECONDS)
+        while report and "problems" not in report:
+            report = _message(self._reports, max(0.0, deadline - time.monotonic()))
+        return report
 
 
 def _not_ready(report: Mapping[str, Any]) -> UserError:
@@ -139,7 +147,8 @@ def _message(descriptor: int, seconds: float) -> dict[str, Any]:
     deadline = time.monotonic() + seconds
     while not text.endswith(b"\n") and len(text) < _MAXIMUM_MESSAGE:
         ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
-        part = os.read(descriptor, 1 << 16) if ready else b""
+        # Byte by byte: what stands behind the line is the next message.
+        part = os.read(descriptor, 1) if ready else b""
         if not part:
             return {}
         text += part
