@@ -58,7 +58,9 @@ def _findings(findings: Sequence[Finding]) -> Iterable[str]:
         about = f" {_plain(finding.object)}" if finding.object else ""
         named = f"(`{finding.rule}`{about}, {finding.confidence})"
         yield f"- **{finding.severity}: {finding.title}** {named}. {_plain(finding.message)}"
-        shown = "; ".join(f"{fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence)
+        shown = "; ".join(
+            f"{fact.label or fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence
+        )
         if shown:
             yield f"  Evidence: {_plain(shown)}."
         if finding.proved:

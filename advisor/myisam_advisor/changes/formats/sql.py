@@ -34,7 +34,8 @@ def render(plan: ChangePlan) -> str:
         _heading(script, "Online: runs at once, lost at a restart")
         _online(script, plan)
     if plan.settings or plan.init_file:
-        _heading(script, "my.cnf and init_file: so that it survives a restart")
+        lasting = "so that it survives a restart" if plan.online else "in force from the next restart on"
+        _heading(script, f"my.cnf and init_file: {lasting}")
         _lasting(script, plan)
     if plan.offline:
         _heading(script, "Offline: each locks its table. Take the '-- ' away to run it")
@@ -60,7 +61,9 @@ def _evidence(script: Script, findings: Sequence[Finding]) -> None:
         about = f" {finding.object}" if finding.object else ""
         script.remark()
         _wrapped(script, f"{finding.severity} {finding.rule}{about} ({finding.confidence}): {finding.message}")
-        shown = "; ".join(f"{fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence)
+        shown = "; ".join(
+            f"{fact.label or fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence
+        )
         if shown:
             _wrapped(script, f"Evidence: {shown}.")
         if finding.proved:

@@ -4,7 +4,7 @@
 --
 -- critical table-crashed archive.broken (confirmed): archive.broken is marked crashed: statements on it fail,
 --   or return wrong rows.
--- Evidence: tables.crashed = 1; tables.recovery_failed = 0; tables.data_bytes = 1.5 KiB.
+-- Evidence: marked crashed = 1; last repair failed = 0; size of its data = 1.5 KiB.
 -- Expect: The crashed mark is gone, and CHECK TABLE says OK.
 -- Cost: The copy takes 3.5 KiB. CHECK takes a read lock and REPAIR a write lock on the table: CHECK for about
 --   0.1 s (3.5 KiB at 363 MiB/s, measured on MariaDB 10.11.19 with everything in the page cache; a slow disk
@@ -14,15 +14,15 @@
 --
 -- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 9 MyISAM
 --   tables are neither checked nor repaired when opened. 9 were written in the last day.
--- Evidence: totals.myisam_tables = 9 tables; tables.data_modified_seconds_ago = 9 tables;
---   variable.delay_key_write = ON; tables.crashed = 1 table.
+-- Evidence: MyISAM tables = 9 tables; tables written in the last day = 9 tables; delay_key_write = ON;
+--   crashed tables = 1 table.
 -- Expect: After a crash the error log lists checked and recovered tables, and statements work without a
 --   manual REPAIR TABLE.
 -- Cost: A restart, because the variable is read-only. After a crash the first statement on each table waits
 --   for its check, and for a repair if it needs one: for a table of many gigabytes that can take hours. BACKUP
 --   needs disk space for a copy of the data file.
 
--- ==== my.cnf and init_file: so that it survives a restart ==================================================
+-- ==== my.cnf and init_file: in force from the next restart on ==============================================
 -- # myisam-advisor, MariaDB 10.11.19-MariaDB-0+deb12u1 on recorded, TIME
 -- [mysqld]
 -- # recovery-disabled; now: OFF

@@ -4,7 +4,7 @@
 --
 -- critical table-crashed archive.broken (confirmed): archive.broken is marked crashed: statements on it fail,
 --   or return wrong rows.
--- Evidence: tables.crashed = 1; tables.recovery_failed = 0; tables.data_bytes = 5.0 KiB.
+-- Evidence: marked crashed = 1; last repair failed = 0; size of its data = 5.0 KiB.
 -- Expect: The crashed mark is gone, and CHECK TABLE says OK.
 -- Cost: The copy takes 7.0 KiB. CHECK takes a read lock and REPAIR a write lock on the table: CHECK for about
 --   0.1 s (7.0 KiB at 290 MiB/s, measured on MySQL 9.7.4 with everything in the page cache; a slow disk takes
@@ -14,17 +14,16 @@
 -- warning table-cache-too-small (confirmed): 29.5 tables a second are closed to make room for others, with a
 --   table cache of 64 in 16 parts (table_open_cache_instances): a connection has the 4 of its part. Each MyISAM
 --   table that is closed also loses its blocks in the key cache.
--- Evidence: status.Table_open_cache_overflows.per_second = 29.5/s; status.Opened_tables.per_second = 29.5/s;
---   status.Table_open_cache_misses.per_second = 29.5/s; status.Table_open_cache_hits.per_second = 547/s;
---   status.Open_tables = 30 tables; status.Opened_tables = 2,544 tables since start; variable.table_open_cache
---   = 64 tables; totals.myisam_tables = 8 tables.
+-- Evidence: tables closed to make room = 29.5/s; tables opened = 29.5/s; uses of a table that found it closed
+--   = 29.5/s; uses of a table that found it open = 547/s; open tables = 30 tables; tables opened since the
+--   start = 2,544 tables since start; table_open_cache = 64 tables; MyISAM tables = 8 tables.
 -- Expect: Opened_tables stops growing, and key-cache misses fall.
 -- Cost: A file descriptor for each index file and one for each open handler, and a little memory for each.
 --
 -- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 8 MyISAM
 --   tables are neither checked nor repaired when opened. 8 were written in the last day.
--- Evidence: totals.myisam_tables = 8 tables; tables.data_modified_seconds_ago = 8 tables;
---   variable.delay_key_write = ON; tables.crashed = 1 table.
+-- Evidence: MyISAM tables = 8 tables; tables written in the last day = 8 tables; delay_key_write = ON;
+--   crashed tables = 1 table.
 -- Expect: After a crash the error log lists checked and recovered tables, and statements work without a
 --   manual REPAIR TABLE.
 -- Cost: A restart, because the variable is read-only. After a crash the first statement on each table waits

@@ -56,7 +56,14 @@ def test_every_finding_has_its_evidence(look: RecordedLook) -> None:
     assert {finding.rule for finding in (*plan.findings, *plan.without_change)} == {finding.rule for finding in look.judgement.findings}
     for finding in plan.findings:
         assert f"{finding.severity} {finding.rule}" in script
-        assert finding.evidence[0].fact in script
+        first = finding.evidence[0]
+        assert f"{first.label or first.fact} = " in " ".join(script.replace("\n--   ", " ").split())
+
+
+def test_a_setting_that_wants_a_restart_is_not_said_to_survive_one(on_mysql: RecordedLook) -> None:
+    alone = plan_text("sql", plan_of(on_mysql, [one for one in on_mysql.judgement.findings if one.rule == "recovery-disabled"]))
+    assert "my.cnf and init_file: in force from the next restart on" in alone
+    assert "my.cnf and init_file: so that it survives a restart" in plan_text("sql", plan_of(on_mysql))
 
 
 def test_without_findings_there_is_nothing_to_change(look: RecordedLook) -> None:
