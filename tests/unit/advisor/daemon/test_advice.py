@@ -91,7 +91,7 @@ def test_without_a_history_that_can_be_used_the_log_tells_and_no_age_is_made_up(
     assert look is not None
     assert look.past is None
     daemon.look(0)
-    assert [line.split(" (")[0] for line in caplog.messages if "table-crashed" in line] == [
+    assert [line.split("; it held ")[0] for line in caplog.messages if "table-crashed" in line] == [
         "db: found: critical table-crashed s.t: A table is crashed", "db: gone: critical table-crashed s.t: A table is crashed",
     ]  # fmt: skip
 
