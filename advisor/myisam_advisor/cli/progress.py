@@ -99,15 +99,17 @@ def _in_lines() -> Listener:
     from myisam_advisor.trial.listener import Listener
 
     class Written(Listener):
-        lines = 0
+        lines, step = 0, ""
         written_at = -math.inf
         ends_at: float | None = None
 
         def doing(self, what: str) -> None:
-            now = time.monotonic()
-            if self.lines >= MAXIMUM_LINES or now - self.written_at < SECONDS_BETWEEN_LINES:
+            now, step = time.monotonic(), _step(what)
+            # The first of another step at once: it may be the one that takes long, and what is over is not what goes on.
+            is_soon = step == self.step and now - self.written_at < SECONDS_BETWEEN_LINES
+            if self.lines >= MAXIMUM_LINES or is_soon:
                 return
-            self.lines, self.written_at = self.lines + 1, now
+            self.lines, self.written_at, self.step = self.lines + 1, now, step
             left = "" if self.ends_at is None else f", {time_left(max(self.ends_at - now, 0.0))}"
             last = " (no more is told of the steps)" if self.lines == MAXIMUM_LINES else ""
             # Whoever does not read this does not stop a trial.
@@ -118,6 +120,11 @@ def _in_lines() -> Listener:
             self.ends_at = None if seconds is None else time.monotonic() + seconds
 
     return Written()
+
+
+def _step(what: str) -> str:
+    """Which step of a trial it is, of which there may be many: a round, a table to copy."""
+    return "round" if "(round " in what else what.partition(" ")[0]
 
 
 @contextmanager
