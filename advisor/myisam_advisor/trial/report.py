@@ -23,6 +23,9 @@ from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR: "yellow"}
+# What is not chosen for its speed alone, another engine or version, is faster or slower, and not worth it or worse.
+SPEEDS = {WORTH_IT: "faster", WORSE: "slower"}
+SHOWN_KIND_CHARACTERS = 300
 PIPED_WIDTH, MAXIMUM_WIDTH, UNBOUNDED_WIDTH = 120, 140, 1000
 # Whether a table has the counts of the process, and how many blanks it has beside its lines.
 FORMS = ((True, 1), (False, 1), (False, 0))

@@ -18,13 +18,10 @@ from myisam_advisor.texts.templates import count, duration, figure, object_name,
 from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.trial.engines.result import Conversion, Crash, EngineResult, KindSpeed, Recorded, as_document
 from myisam_advisor.trial.engines.settings import CACHES, LOG_SIZES, MYISAM
-from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, STYLES
+from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, SHOWN_KIND_CHARACTERS, SPEEDS, STYLES
 
 MEGABYTE = 1_000_000
-SHOWN_CHARACTERS = 300
 FLUSHES = "innodb_flush_log_at_trx_commit"
-# The other engine is not chosen for speed alone.
-VERDICTS = {WORTH_IT: "faster", WORSE: "slower"}
 NO_POWER_LOSS = "A killed process leaves the page cache whole: what a loss of power takes besides was not tried (innodb_flush_log_at_trx_commit=1 is for that)."
 
 
@@ -62,7 +59,7 @@ def _concluded(engine: str, conversions: Sequence[Conversion], flushes: str) -> 
     for verdict in (WORTH_IT, WORSE):
         names = dict.fromkeys(kind.name for one in conversions for kind in one.kinds if kind.verdict == verdict)
         if names:
-            parts.append(f"{VERDICTS[verdict]}: {', '.join(names)}")
+            parts.append(f"{SPEEDS[verdict]}: {', '.join(names)}")
     crashes = [one.crash for one in conversions if one.crash]
     if crashes:
         parts.append(_lost(crashes, flushes if engine == INNODB else ""))
@@ -157,9 +154,9 @@ def kinds_table(engine: str, kinds: Sequence[KindSpeed]) -> Table:
     for kind in kinds:
         times = "" if kind.times is None else f"{kind.times:.2f}"
         interval = "" if kind.low is None or kind.high is None else f"{kind.low:.2f} - {kind.high:.2f}"
-        verdict = Text(VERDICTS.get(kind.verdict, kind.verdict), style=STYLES.get(kind.verdict, ""))
+        verdict = Text(SPEEDS.get(kind.verdict, kind.verdict), style=STYLES.get(kind.verdict, ""))
         rates = [figure(rate) if rate is not None else "" for rate in (kind.myisam_per_second, kind.engine_per_second)]
-        table.add_row(Text(printable(kind.name[:SHOWN_CHARACTERS])), *rates, times, interval, verdict)
+        table.add_row(Text(printable(kind.name[:SHOWN_KIND_CHARACTERS])), *rates, times, interval, verdict)
     return table
 
 
@@ -176,7 +173,7 @@ def _recorded(one: Recorded) -> Iterator[RenderableType]:
         yield _indented(f"Answers: of {one.answers.compared:,} kinds of SELECT {one.answers.equal:,} return the same rows in the same order.")  # fmt: skip
         for what, kinds in (("other order", one.answers.other_order), ("OTHER ROWS", one.answers.differ)):
             for kind in kinds:
-                yield _indented(f"  {what}: {kind[:SHOWN_CHARACTERS]}", "yellow")
+                yield _indented(f"  {what}: {kind[:SHOWN_KIND_CHARACTERS]}", "yellow")
 
 
 def locks_line(one: Conversion | Recorded) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.statements.calls import plain
-from myisam_advisor.trial.statements.survey import TableName
+from myisam_advisor.trial.statements.survey import DEFINING, TableName
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.workload.tokens import tokens
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -45,7 +45,6 @@ _DEFINER = re.compile(
 )
 SYSTEM_SCHEMAS = frozenset(("mysql", "sys", "information_schema", "performance_schema"))
 _NAME = re.compile(rb"[`\w]", re.ASCII)
-_DEFINING = frozenset((b"create", b"drop", b"alter", b"rename"))
 _WRITES = frozenset((b"insert", b"update", b"delete", b"replace", b"truncate", b"load"))
 
 
@@ -212,7 +211,7 @@ def does_untold(words: Sequence[bytes]) -> str:
         if before == b".":
             continue  # a column
         following = behind[2] if behind[:2] == [b"or", b"replace"] else behind[0]
-        if word in _DEFINING and following not in (b"temporary", b"prepare"):
+        if word in DEFINING and following not in (b"temporary", b"prepare"):
             return "changes definitions of tables"
         if word == b"execute" and before not in (b"declare", b",") and _NAME.match(behind[0]):
             return "runs prepared statements, which its words do not tell"

@@ -17,7 +17,7 @@ from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import figure, printable, size
 from myisam_advisor.trial import chart
 from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT, Comparison
-from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, STYLES, course_line
+from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, SHOWN_KIND_CHARACTERS, STYLES, course_line
 from myisam_advisor.trial.statements.replay_result import (
     Fidelity,
     KindResult,
@@ -34,9 +34,6 @@ from myisam_advisor.workload.document import source_title
 
 # What is within this of the recording's length was sent at its moments.
 PACE_TOLERANCE = 0.02
-# From here on, rows are as recorded; below, the start was another.
-EQUAL_ROWS_SHARE = 0.999
-SHOWN_KIND_CHARACTERS = 300
 MOST_REASONS, MOST_ABSENT = 8, 20
 LEAST_PERCENT = 0.01
 

@@ -25,7 +25,7 @@ REMEMBERED = 20_000
 MAXIMUM_KINDS, MAXIMUM_CONNECTIONS, MAXIMUM_TABLES = 50_000, 1_000_000, 10_000
 # Names before a parenthesis, most of them functions of the server's own.
 MAXIMUM_CALLED = 10_000
-_DEFINING = frozenset((b"create", b"drop", b"alter", b"rename"))
+DEFINING = frozenset((b"create", b"drop", b"alter", b"rename"))
 _TEMPORARY, _PREPARE = b"temporary", b"prepare"
 # What a procedure writes, its definition tells (effects.py); PREPARE and DEALLOCATE write nothing.
 _TOLD_OTHERWISE = frozenset((b"call", b"prepare", b"deallocate"))
@@ -108,10 +108,10 @@ class Judging:
         first = words[0] if words else b""
         if first == _PREPARE and not is_of_prepared(event.statement):
             self._prepared.forget(event.connection)
-        is_temporary = first in _DEFINING and _TEMPORARY in words[1:4]
+        is_temporary = first in DEFINING and _TEMPORARY in words[1:4]
         reason = refused(event.statement) or ("upkeep and administration" if found.is_administrative else "")
         return Judged(
-            self._kind(fingerprint(event.statement)), found, reason, first == b"use", first in _DEFINING, is_temporary,
+            self._kind(fingerprint(event.statement)), found, reason, first == b"use", first in DEFINING, is_temporary,
             called, first == b"call", first == b"drop", first,
         )  # fmt: skip
 

@@ -10,14 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.texts.templates import number_of, printable, sentence
-from myisam_advisor.trial.comparison import WORSE, WORTH_IT
-from myisam_advisor.trial.report import STYLES, course_line
+from myisam_advisor.trial.report import SHOWN_KIND_CHARACTERS, SPEEDS, STYLES, course_line
 from myisam_advisor.trial.statements.replay_result import KindVariant
 from myisam_advisor.trial.upgrade.recorded_result import ROW_COUNT, ROW_ORDER, OtherResult, RecordedUpgrade, RefusedKind
 
-SHOWN_CHARACTERS = 300
 MOST_REASONS = 8
-VERDICTS = {WORTH_IT: "faster", WORSE: "slower"}
 MODE = "sql_mode"
 
 
@@ -136,13 +133,13 @@ def _table(timed: Sequence[tuple[str, KindVariant]]) -> Table:
     table.add_column("verdict", no_wrap=True)
     for name, one in timed:
         interval = "" if one.low is None or one.high is None else f"{one.low:.2f} - {one.high:.2f}"
-        verdict = Text(VERDICTS.get(one.verdict, one.verdict), style=STYLES.get(one.verdict, ""))
+        verdict = Text(SPEEDS.get(one.verdict, one.verdict), style=STYLES.get(one.verdict, ""))
         table.add_row(Text(printable(_shown(name))), f"{one.times:.2f}", interval, verdict)
     return table
 
 
 def _shown(kind: str) -> str:
-    return kind[:SHOWN_CHARACTERS] + ("..." if len(kind) > SHOWN_CHARACTERS else "")
+    return kind[:SHOWN_KIND_CHARACTERS] + ("..." if len(kind) > SHOWN_KIND_CHARACTERS else "")
 
 
 def _title(text: str) -> RenderableType:
