@@ -71,6 +71,13 @@ EDGES = {
     "an index over a virtual column, to Aria": Edge("a INT, b INT AS (a + 1) VIRTUAL, KEY (a, b)", "Aria", mariadb=True),
     "an index over a stored column, to Aria": Edge("a INT, b INT AS (a + 1) STORED, KEY (b)", "Aria", mariadb=True),
     "COMPACT": Edge("a INT", options="ROW_FORMAT=COMPACT"),
+    "a row's number beside a key, FIXED": Edge("DB_ROW_ID INT, a INT PRIMARY KEY", options="ROW_FORMAT=FIXED"),
+    "a row's number, an index of InnoDB's name that is the key": Edge("DB_ROW_ID INT, a INT NOT NULL, UNIQUE GEN_CLUST_INDEX (a)"),
+    "a transaction's number beside a key, FIXED": Edge("DB_TRX_ID INT, a INT PRIMARY KEY", options="ROW_FORMAT=FIXED"),
+    "a document's number without words": Edge("FTS_DOC_ID INT"),
+    "a document's number without words, FIXED": Edge("FTS_DOC_ID INT", options="ROW_FORMAT=FIXED"),
+    "a document's number without words, an index of InnoDB's name": Edge("FTS_DOC_ID INT, KEY GEN_CLUST_INDEX (FTS_DOC_ID)"),
+    "a document's number without words, a wide row": Edge("FTS_DOC_ID INT, " + ", ".join(f"c{n} CHAR(100)" for n in range(90)), options="CHARSET=latin1"),
     "a long prefix in COMPACT": Edge("a VARCHAR(1000), KEY (a(800))", options="CHARSET=latin1 ROW_FORMAT=COMPACT"),
     "twelve of TEXT in COMPACT": Edge(", ".join(f"c{n} TEXT NOT NULL" for n in range(12)), options="CHARSET=latin1 ROW_FORMAT=COMPACT"),
     "FIXED, pages of 4 kB": Edge("a INT", options="ROW_FORMAT=FIXED KEY_BLOCK_SIZE=4"),
@@ -120,6 +127,30 @@ def _the_script_does_as_told(server: PrivateServer, edge: Edge, told: Prediction
     assert runs(told) == (happened(server, edge.sql_mode, str(alter(told))) == 0)
     if runs(told):
         assert [happened(server, edge.sql_mode, str(one)) for one in back(told)] == [0] * len(back(told))
+
+
+LONG_PREFIXES = {
+    "longer": Edge("a TINYTEXT, KEY (a(300))", options="CHARSET=latin1"),
+    "as long": Edge("a TINYTEXT, KEY (a(255))", options="CHARSET=latin1"),
+    "of fewer characters than there are bytes": Edge("a TINYTEXT, KEY (a(255))", options="CHARSET=utf8"),
+    "behind a long part": Edge("a TINYTEXT, v VARCHAR(1000), UNIQUE (v(800)), KEY (a(300))", options="CHARSET=latin1"),
+    "before a counter within": Edge("a TINYTEXT, b INT, c INT AUTO_INCREMENT, KEY (b, c), KEY (a(300))", options="CHARSET=latin1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edge", LONG_PREFIXES.values(), ids=LONG_PREFIXES)
+def test_a_prefix_longer_than_its_tinytext_is_told(four: PrivateServer, edge: Edge) -> None:
+    """MySQL 5.6 takes such a table in no ALTER, to MyISAM neither, until its index is another."""
+    with schema(four, "edges"):
+        four.execute("SET SESSION sql_mode = ''", f"CREATE TABLE t ({edge.columns}) ENGINE=MyISAM {edge.options}", database="edges")
+        (told,) = predict(find_tables(four.data_directory, None, ["edges.t"]).tables, "InnoDB", kind_of(four, ""), None, Machine())
+        code = happened(four, "", "ALTER TABLE t ENGINE=InnoDB")
+        assert (told.errors[0].code if told.errors else 0) == code, told.errors
+        if code == 1170:
+            drop, again = told.errors[0].mend.split(";")
+            assert again == " And make it again over `a`(255)."
+            assert happened(four, "", drop) == happened(four, "", "ALTER TABLE t ADD KEY (a(255))") == 0
+            assert happened(four, "", "ALTER TABLE t ENGINE=MyISAM") == 0
 
 
 HASHED = {

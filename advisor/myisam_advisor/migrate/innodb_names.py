@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from myisam_advisor.migrate.refusal import Refusal, drop_index
+from myisam_advisor.migrate.row_size import has_row_identity
 from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier
 
-RESERVED_COLUMNS = frozenset({"DB_ROW_ID", "DB_TRX_ID", "DB_ROLL_PTR"})
+ROW_NUMBER = "DB_ROW_ID"
+RESERVED_COLUMNS = frozenset({ROW_NUMBER, "DB_TRX_ID", "DB_ROLL_PTR"})
 # FULLTEXT indexes of InnoDB, and with them the name.
 WORDS_SINCE = (5, 6), (10, 0)
 DOCUMENT_COLUMN, DOCUMENT_INDEX, RESERVED_INDEX = "FTS_DOC_ID", "FTS_DOC_ID_INDEX", "GEN_CLUST_INDEX"
@@ -23,19 +25,32 @@ DOCUMENT_COLUMN, DOCUMENT_INDEX, RESERVED_INDEX = "FTS_DOC_ID", "FTS_DOC_ID_INDE
 
 def reserved_names(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """Columns whose names are InnoDB's own."""
-    new = structure.of_kind(types.FULLTEXT) and not kind.is_mariadb and kind.version >= DICTIONARY_SINCE
+    new = bool(structure.of_kind(types.FULLTEXT)) and kind.keeps_dictionary
     if not kind.since(*WORDS_SINCE):
         yield from _reserved_columns(structure)
         return
     # What is computed when it is read is no column of InnoDB's, but to MySQL 8.0 and later where there is a FULLTEXT index.
     columns = [column for column in structure.columns if new or column.generated != types.VIRTUAL]
-    yield from _document_columns(columns, 1797 if new else 1166)
-    yield from _reserved_columns(structure)
+    if not kind.keeps_dictionary or new:
+        yield from _document_columns(columns, 1797 if new else 1166)
+    later = kind.keeps_dictionary and has_row_identity(structure)
+    yield from _reserved_columns(structure, RESERVED_COLUMNS - {ROW_NUMBER} if later else RESERVED_COLUMNS)
 
 
-def _reserved_columns(structure: Structure) -> Iterator[Refusal]:
+def names_of_no_use(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    """The names of what InnoDB does not add to this table - a number of the row, where it has a key, and of the document, where it has no FULLTEXT index.
+
+    MySQL 8.0 and later look at them behind the options, as they add columns first.
+    """
+    if has_row_identity(structure):
+        yield from _reserved_columns(structure, frozenset({ROW_NUMBER}))
+    if not structure.of_kind(types.FULLTEXT):
+        yield from _document_columns([one for one in structure.columns if one.generated != types.VIRTUAL], 1166)
+
+
+def _reserved_columns(structure: Structure, names: frozenset[str] = RESERVED_COLUMNS) -> Iterator[Refusal]:
     for column in structure.columns:
-        if column.name.upper() in RESERVED_COLUMNS:
+        if column.name.upper() in names:
             yield Refusal(1166, f"{column.name} is a name that InnoDB keeps for itself", _rename(column))
 
 

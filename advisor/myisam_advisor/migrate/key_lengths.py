@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from myisam_advisor.migrate.innodb_formats import effective_row_format
-from myisam_advisor.migrate.refusal import Refusal
+from myisam_advisor.migrate.refusal import Refusal, drop_index
 from myisam_advisor.migrate.row_size import OLD_FORMATS
 from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, ServerKind
 from myisam_exporter.files import structure as types
@@ -21,6 +21,8 @@ OLD_PART_BYTES = 767  # of one column in an index, in COMPACT and REDUNDANT rows
 # Of one index in pages of each size; MyISAM's own limit is 1,000.
 KEY_BYTES = {4096: 768, 8192: 1536}
 LARGEST_KEY_BYTES = 3072
+# MySQL 8.0 makes no such index, or shortens it; 5.7 was not tried.
+NO_LENGTH, LONG_PREFIXES_UNTIL = 1170, (5, 7)
 SMALLEST_PAGE_BYTES, MARIADB_SMALLEST_KEY_BYTES = 4096, 1173
 
 
@@ -31,6 +33,23 @@ def short_parts(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[
     for index, column, length in _long_parts(structure, kind):
         if index.unique or kind.refuses_long_parts:
             yield _too_long_part(index, column, length, kind, 1071)
+
+
+def blob_parts(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    """A prefix of a TINYTEXT or TINYBLOB of more characters than it holds bytes: to any ALTER of MySQL 5.5 and 5.6 it is the whole column, which has no length."""
+    if kind.is_mariadb or kind.version >= LONG_PREFIXES_UNTIL:
+        return
+    for index in structure.of_kind(types.BTREE):
+        for part in index.parts:
+            column = structure.columns[part.column]
+            if (
+                column.type == types.TINY_BLOB
+                and part.length // character_set(column.collation)[2] > column.maximum_bytes
+            ):
+                why = f"index {index.name} is over {part.length} bytes of {column.name}, which holds {column.maximum_bytes}: no ALTER takes such an index"
+                characters = column.maximum_bytes // character_set(column.collation)[2]
+                again = f"make it again over {quote_identifier(column.name)}({characters})."
+                yield Refusal(NO_LENGTH, why, f"{drop_index(table, index.name)} And {again}")
 
 
 def key_parts(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:

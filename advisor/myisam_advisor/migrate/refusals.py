@@ -7,6 +7,7 @@ MariaDB 10.11; each was tried on MySQL 5.6 and 9.7, MariaDB 10.11 and 11.8, and 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from myisam_advisor.migrate.fulltext_parsers import parsers_not_loaded, parsers_refused, parsers_refused_by_aria
 from myisam_advisor.migrate.innodb_formats import (
@@ -17,11 +18,12 @@ from myisam_advisor.migrate.innodb_formats import (
     is_refused,
     page_sizes_kb,
 )
-from myisam_advisor.migrate.innodb_names import document_index, reserved_index, reserved_names
+from myisam_advisor.migrate.innodb_names import document_index, names_of_no_use, reserved_index, reserved_names
 from myisam_advisor.migrate.kept_texts import refused_texts
 from myisam_advisor.migrate.key_lengths import (
     LARGEST_KEY_BYTES,
     OLD_PART_BYTES,
+    blob_parts,
     cuts_parts,
     key_bytes_allowed,
     key_parts,
@@ -289,13 +291,25 @@ def shortened_indexes(structure: Structure, to: str, kind: ServerKind) -> tuple[
     return tuple(index for index in trees if any(part.length > OLD_PART_BYTES for part in index.parts))
 
 
+OF_INDEXES: tuple[Check, ...] = (_spatial, blob_parts, _fulltext, short_parts, _whole_keys)
+
+
+def _by_index(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    """What is looked at index by index, in their order: of two kinds of errors that of the earlier index is first."""
+
+    def first_place(check: Check) -> int:
+        alone = (replace(structure, indexes=(index,)) for index in structure.indexes)
+        return next((place for place, one in enumerate(alone) if any(check(one, kind, table))), 0)
+
+    refusing = [check for check in OF_INDEXES if any(check(structure, kind, table))]
+    for check in sorted(refusing, key=first_place) if len(refusing) > 1 else refusing:
+        yield from check(structure, kind, table)
+
+
 # As the server goes through a table: its indexes and defaults, and then what the engine says.
 OF_THE_SERVER: tuple[Check, ...] = (
     refused_members,
-    _spatial,
-    _fulltext,
-    short_parts,
-    _whole_keys,
+    _by_index,
     _counter,
     refused_defaults,
     _primary_key,
@@ -308,7 +322,7 @@ OF_OLD_MYSQL: tuple[Check, ...] = (
 )  # fmt: skip
 # MySQL 8.0 and later look at names before they ask the engine (ha_innobase::get_extra_columns_and_keys).
 OF_MYSQL: tuple[Check, ...] = (
-    document_index, reserved_names, _columns, reserved_index, refused_tablespaces, refused_places, refused_compression, _options, _row_size, key_parts,
+    document_index, reserved_names, _columns, reserved_index, refused_tablespaces, refused_places, refused_compression, _options, names_of_no_use, _row_size, key_parts,
 )  # fmt: skip
 OF_ROWS: tuple[Check, ...] = (refused_dates, _checks)
 OF_ARIA: tuple[Check, ...] = (_partitions, refused_members, refused_defaults, _aria_keys, _virtual_keys)

@@ -21,7 +21,7 @@ from myisam_exporter.server.sql import Sql, plain_words, statement
 
 REPEATED = 1291
 # Of all tables together; of what is not asked only members that are the same to the byte are told.
-MOST_LISTS = 200
+MOST_LISTS = 5_000
 # From here on collations of MariaDB may belong to several character sets, and have numbers with each.
 NUMBERS_BY_SET_SINCE = (10, 10)
 _NAME = re.compile(r"[a-z0-9_]+", re.ASCII)
@@ -33,7 +33,7 @@ def with_repeated_members(kind: ServerKind, tables: Sequence[FoundTable], sessio
         dict.fromkeys(_list_of(column) for one in tables for column in one.structure.columns if column.members)
     )
     names = _names(kind, session) if lists else {}
-    asked = [one for one in lists if one[0] in names][:MOST_LISTS]
+    asked = sorted((one for one in lists if one[0] in names), key=_differs_in_more_than_capitals)[:MOST_LISTS]
     return replace(kind, repeated_members=frozenset(one for one in asked if _repeats(one, names[one[0]], session)))
 
 
@@ -56,6 +56,10 @@ def _is_repeated(column: Column, kind: ServerKind) -> bool:
 
 def _list_of(column: Column) -> MemberList:
     return column.collation, column.members
+
+
+def _differs_in_more_than_capitals(one: MemberList) -> bool:
+    return len({member.lower() for member in one[1]}) == len(one[1])
 
 
 def _names(kind: ServerKind, session: Session) -> dict[int, tuple[str, str]]:

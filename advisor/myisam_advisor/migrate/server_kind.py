@@ -146,6 +146,11 @@ class ServerKind:
         """Whether it is a MariaDB."""
         return self.flavour == MARIADB
 
+    @property
+    def keeps_dictionary(self) -> bool:
+        """Whether it is MySQL 8.0 or later."""
+        return not self.is_mariadb and self.version >= DICTIONARY_SINCE
+
     def since(self, mysql: tuple[int, int], mariadb: tuple[int, int]) -> bool:
         """Whether it is of this version or later."""
         return self.version >= (mariadb if self.is_mariadb else mysql)

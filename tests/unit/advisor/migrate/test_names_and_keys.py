@@ -13,6 +13,7 @@ from .test_migrate import COUNTS_WITHIN, LATIN1, MARIADB, MYSQL, OLD, index, int
 
 LARGE = of_variables("mysql", (5, 6), {"innodb_file_format": "Barracuda", "innodb_strict_mode": "ON", "innodb_large_prefix": "ON"})
 STRICT = of_variables("mariadb", (10, 11), {"sql_mode": "TRADITIONAL"})
+TINY = Column("a", types.TINY_BLOB, 255, LATIN1, True)
 WORDS = Column("x", types.BLOB, 65_535, LATIN1, True)
 
 
@@ -42,6 +43,22 @@ RESERVED = table(integer("DB_ROW_ID"), indexes=(index((0, 4), name="GEN_CLUST_IN
         (with_words(number(unsigned=False)), MARIADB, []),
         (with_words(number(nullable=True)), MARIADB, [1166]),
         (with_words(number("fts_doc_id")), MYSQL, [1797]),
+        # Without words MySQL 8.0 and later look at the name behind the options, the others before them.
+        (replace(table(number(nullable=True)), row_format="FIXED"), MYSQL, [1031, 1166]),
+        (table(number(nullable=True), indexes=(index((0, 8), name="GEN_CLUST_INDEX"),)), MYSQL, [1280, 1166]),
+        (replace(with_words(number(nullable=True)), row_format="FIXED"), MYSQL, [1797, 1031]),
+        (replace(table(integer("DB_ROW_ID")), row_format="FIXED"), MYSQL, [1166, 1031]),
+        (replace(table(integer("DB_ROW_ID"), integer("a"), indexes=(index((1, 4), unique=True),)), row_format="FIXED"), MYSQL, [1031, 1166]),
+        (replace(table(integer("DB_TRX_ID"), integer("a"), indexes=(index((1, 4), unique=True),)), row_format="FIXED"), MYSQL, [1166, 1031]),
+        # A prefix that is longer than its TINYTEXT; and in the order of the indexes.
+        (table(TINY, indexes=(index((0, 300), prefix=True),)), OLD, [1170]),
+        (table(TINY, indexes=(index((0, 255), prefix=True),)), OLD, []),
+        (table(replace(TINY, collation=33), indexes=(index((0, 300), prefix=True),)), OLD, []),
+        (table(TINY, indexes=(index((0, 300), prefix=True),)), MARIADB, []),
+        (table(TINY, indexes=(index((0, 300), prefix=True),)), MYSQL, []),
+        (table(TINY, text("v", 1000), indexes=(index((0, 300), prefix=True), index((1, 800), unique=True, name="u"))), OLD, [1170, 1071]),
+        (table(TINY, text("v", 1000), indexes=(index((1, 800), unique=True, name="u"), index((0, 300), prefix=True))), OLD, [1071, 1170]),
+        (table(TINY, integer("g"), indexes=(index((0, 300), prefix=True), index((1, 32), kind=types.SPATIAL, name="s"))), OLD, [1170, 1464]),
         (of_document((0, 8)), MYSQL, []),
         (of_document((0, 8), unique=False), MYSQL, [1798]),
         (of_document((0, 8), name="fts_doc_id_index"), MARIADB, [1798]),
