@@ -45,7 +45,7 @@ class UserStatisticsCollector(Collector[TableStatistics]):
 
     name = USER_STATISTICS.name
     source = "information_schema.TABLE_STATISTICS"
-    after = ("variables", "performance_schema")
+    after = ("variables", "status", "performance_schema")
     expensive = True
     sections = {  # noqa: RUF012
         "tables": columns(
