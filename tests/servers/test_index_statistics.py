@@ -102,7 +102,7 @@ def test_reads_are_counted_by_name_and_what_was_never_used_is_found(counting: Pr
         assert (row["index_number"], row["reads_counted_seconds"]) == (5, 0)
         assert 0.9 <= float(str(row["reads_counted_ratio"])) <= 1
         message = said(counting, site)
-        assert f"7, {NAME} (INT NOT NULL) serves no statement" in message
+        assert f"7, {quote_identifier(NAME)} (INT NOT NULL) serves no statement" in message
         assert "userstat counted 300 rows that statements read by another index of the table" in message
         # A month is what it wants, and the table is of today.
         assert said(counting, with_thresholds("duplicate-indexes", minimum_rows_read=100, minimum_index_bytes=1)) == ""
