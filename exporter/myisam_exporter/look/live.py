@@ -11,6 +11,7 @@ from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import take_snapshot
+from myisam_exporter.outside.numbers import LARGEST_WHOLE
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 
@@ -70,9 +71,16 @@ def _restarted(target: Target, timeout_seconds: int) -> ServerLostError | None:
                 return None
             time.sleep(MINIMUM_STEP_SECONDS)
     return ServerLostError(
-        f"the server at {target.label} restarted between the two samples, or closed the connection (it is up for {uptime or 0:.0f} s): "
+        f"the server at {target.label} restarted between the two samples, or closed the connection{up_for(uptime)}: "
         "nothing can be said of this interval. Run again."
     )
+
+
+def up_for(uptime_seconds: float | None) -> str:
+    """For how long the server is up, in brackets; nothing where it does not say, or says nearly 2^64 s, as after its clock was set back."""
+    if uptime_seconds is None or uptime_seconds > LARGEST_WHOLE:
+        return ""
+    return f" (it is up for {uptime_seconds:.0f} s)"
 
 
 def _note_threads_running(context: Context) -> None:
