@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from myisam_advisor.cli.described import described, first_sentence, option_records
-from myisam_advisor.cli.main import cli
+from myisam_advisor.cli.group import cli
 from myisam_exporter.version import __version__
 
 PROGRAM = "myisam-advisor"

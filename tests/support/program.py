@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.cli.ending import speak_any_text, status_of
-from myisam_advisor.cli.main import cli
+from myisam_advisor.cli.group import cli
 from tests.support.repository import ROOT
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")

@@ -1,48 +1,51 @@
-"""The command line. Everything heavy is imported by the command that needs it: --version and --help answer at once."""
+"""Where the program starts: Ctrl-C while its libraries are loaded ends it as Ctrl-C later does, and not in a trace of somebody's import.
+
+Nothing is imported before `main` runs but what the interpreter has at hand. The command line itself: group.py.
+"""
 
 from __future__ import annotations
 
-import gc
-import resource
+import os
+import signal
 import sys
-from typing import NoReturn
 
-import click
-
-from myisam_advisor.cli.commands.base import Commands
-from myisam_advisor.cli.described import FAILED
-from myisam_advisor.cli.ending import end_with, keep_traces, speak_any_text, status_of
-from myisam_exporter.version import __version__
+# reports/exit_status.py says so too, which is loaded later.
+INTERRUPTED = 130
 
 
-@click.group(
-    cls=Commands,
-    examples=(
-        ("sudo myisam-advisor check", "What holds this machine's server back, and what to do about it."),
-        ("myisam-advisor check -h db1 -u monitor -p", "The same for another server; asks for the password."),
-        ("myisam-advisor check --help", "All options of a command."),
-    ),
-    statuses=(
-        ("0", "Done, and nothing reaches check's --fail-on."),
-        ("1", "check: a finding does; verify: something became worse; rights: something is not seen."),
-        FAILED,
-        ("3", "verify: not enough data; check --format nagios: UNKNOWN."),
-    ),
-    context_settings={"max_content_width": 110},
-)
-@click.version_option(__version__, prog_name="myisam-advisor")
-@click.option("--debug", is_flag=True, help="Show where an internal error happened (also MYISAM_ADVISOR_DEBUG=1).")
-def cli(debug: bool) -> None:
-    """Look at both halves of MyISAM - the key cache inside the server, the page cache outside it - and say what to change."""
-    if debug:
-        keep_traces()
-
-
-def main() -> NoReturn:
+def main() -> None:
     """Entry point: the user's mistakes end in one message and status 2, an interruption in 130, a fault of ours in one message and 2."""
+    # Where it is ignored, as behind nohup, it stays so.
+    is_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_heard:
+        signal.signal(signal.SIGINT, _end_at_once)
+    import gc
+    import resource
+
+    from myisam_advisor.cli.ending import end_with, speak_any_text, status_of
+    from myisam_advisor.cli.group import cli
+
     # A command lives for a moment: collecting garbage would walk a hundred thousand tables again and again.
     gc.disable()
     # A core would hold the password; whoever needs one to find a fault can raise the limit of the process.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     speak_any_text()
-    end_with(status_of(lambda: cli.main(standalone_mode=False), sys.argv[1:]))
+
+    def command() -> None:
+        """Between the loading and the last words there may be something to clear away, so an interruption is raised there."""
+        try:
+            if is_heard:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            cli.main(standalone_mode=False)
+        finally:
+            if is_heard:
+                signal.signal(signal.SIGINT, _end_at_once)
+
+    end_with(status_of(command, sys.argv[1:]))
+
+
+def _end_at_once(_signal: int, _frame: object) -> None:
+    try:
+        os.write(2, b"myisam-advisor: interrupted\n")
+    finally:
+        os._exit(INTERRUPTED)

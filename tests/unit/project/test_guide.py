@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from myisam_advisor.cli.main import cli
+from myisam_advisor.cli.group import cli
 from tests.support.repository import ROOT
 from tools.fetched_servers import FETCHED_SERVERS, FURTHER_SERVERS
 

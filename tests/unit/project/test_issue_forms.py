@@ -8,7 +8,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from myisam_advisor.cli.main import cli
+from myisam_advisor.cli.group import cli
 from tests.support.repository import ROOT
 
 FOLDER = ROOT / ".github" / "ISSUE_TEMPLATE"

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from myisam_advisor.cli.main import cli
+from myisam_advisor.cli.group import cli
 from tools.manual import COMPLETION_FILES, completions, man_pages
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")

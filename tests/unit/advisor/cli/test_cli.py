@@ -185,7 +185,7 @@ def test_help_version_and_description() -> None:
 
 
 def test_version_and_help_import_nothing_heavy() -> None:
-    code = "import sys; import myisam_advisor.cli.main, myisam_advisor.cli.commands.check; print([m for m in ('MySQLdb', 'cryptography', 'getpass', 'logging', 'pymysql', 'nacl', 'ssl', 'rich', 'jinja2', 'psutil', 'yaml', 'jsonschema', 'prometheus_client', 'sqlite3') if m in sys.modules])"
+    code = "import sys; import myisam_advisor.cli.group, myisam_advisor.cli.commands.check; print([m for m in ('MySQLdb', 'cryptography', 'getpass', 'logging', 'pymysql', 'nacl', 'ssl', 'rich', 'jinja2', 'psutil', 'yaml', 'jsonschema', 'prometheus_client', 'sqlite3') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

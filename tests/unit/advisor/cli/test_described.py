@@ -8,7 +8,7 @@ import click
 import pytest
 
 from myisam_advisor.cli.described import CONNECTION, TASKS, described, first_sentence, option_records, task_of
-from myisam_advisor.cli.main import cli
+from myisam_advisor.cli.group import cli
 from tests.support.program import run
 
 CONTEXT = click.Context(cli, info_name="myisam-advisor", **cli.context_settings)

@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -206,3 +208,20 @@ def test_an_interrupt_at_the_very_end_changes_nothing(where: str) -> None:
     interrupt = "import os, signal\ndef interrupt():\n  os.kill(os.getpid(), signal.SIGINT)\n  for _ in range(100): pass\n"
     done = ended(interrupt + "class Stream:\n  def flush(self): interrupt()\n" + where)
     assert (done.returncode, done.stderr) == (3, b"")
+
+
+CLICK_THAT_IS_INTERRUPTED = "import os, signal, sys\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(100): pass\nsys.exit(7)\n"
+
+
+@pytest.mark.parametrize(("is_ignored", "status", "said"), [(False, 130, b"myisam-advisor: interrupted\n"), (True, 7, b"")])
+def test_an_interrupt_while_libraries_are_loaded_is_one_line_and_no_trace(is_ignored: bool, status: int, said: bytes, tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text(CLICK_THAT_IS_INTERRUPTED)
+    behind = signal.SIG_IGN if is_ignored else signal.SIG_DFL
+    done = subprocess.run([str(PROGRAM), "check"], capture_output=True, env={**os.environ, "PYTHONPATH": str(tmp_path)}, preexec_fn=lambda: signal.signal(signal.SIGINT, behind), timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (status, b"", said)
+
+
+def test_a_second_interrupt_while_the_first_is_told_is_no_trace() -> None:
+    stream = "class Stream:\n  def write(self, text):\n    os.kill(os.getpid(), signal.SIGINT)\n    for _ in range(100): pass\n"
+    done = run(f"import os, signal\n{stream}def fail(*_, **__):\n  sys.stderr = Stream()\n  raise KeyboardInterrupt\ncheck.judged = fail", "check", "--facts", "-")
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"myisam-advisor: interrupted\n")

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from myisam_advisor.cli.main import cli
+from myisam_advisor.cli.group import cli
 from myisam_advisor.cli.options import ServerOptions, server_options
 from tests.support.program import PROGRAM, run
 

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from myisam_advisor.cli.commands.rights import _connection_words, _has_own_login, _who_runs
-from myisam_advisor.cli.main import cli
+from myisam_advisor.cli.group import cli
 from myisam_advisor.rights.looking import Identity
 from myisam_advisor.rights.service import SERVICE, Service
 from tests.support.program import run
