@@ -21,11 +21,9 @@ from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
 from myisam_advisor.trial.statements.replay_result import Difference, KindShare, Latency, Measured, TableStart
 from myisam_advisor.trial.statements.replay_result import Window as ReplayWindow
 from myisam_advisor.workload.summary import Kind
-from myisam_exporter.collectors.base import declared_columns
-from myisam_exporter.facts.columns import TABLES, FactTable
+from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.facts.unknown import Unknown
 from tools.json_shapes import (
-    COLUMN_TYPES,
     INTEGER,
     NUMBER,
     TEXT,
@@ -39,6 +37,7 @@ from tools.json_shapes import (
     shape_of,
 )
 from tools.json_statements import seen_statements
+from tools.json_tables import fact_table, one_table
 from tools.json_upgrades import upgrade
 
 SEVERITIES: Schema = {"enum": ["critical", "warning", "info"]}
@@ -58,7 +57,7 @@ def schemas() -> dict[str, str]:
     """File name -> text."""
     made = {
         "check": _check(), "doctor": _doctor(), "engine": _engine(), "facts": _facts(), "migrate": _migrate(), "plan": _plan(), "proofs": _proofs(), "record": _record(),
-        "replay": _replay(), "rights": _rights(), "trial": _trial(), "upgrade": upgrade(),
+        "replay": _replay(), "rights": _rights(), "table": one_table(_finding()), "trial": _trial(), "upgrade": upgrade(),
         "verify": _verify(), "error": _error(),
     }  # fmt: skip
     return {f"{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in made.items()}
@@ -127,22 +126,11 @@ def _check() -> Schema:
 def _facts() -> Schema:
     properties: dict[str, Schema] = {"interval_seconds": {"type": "number"}}
     for table in TABLES:
-        properties[table.name] = _table(table)
+        properties[table.name] = fact_table(table)
         if table.shape == "pairs":
             properties[f"{table.name}_per_second"] = {"type": "object", "additionalProperties": VALUE}
     description = "`snapshot`, `facts --format json`, and what --facts reads. What is unknown is absent; without time and tool where somebody wrote it."
     return a_document("Facts", description, properties, ["time", "tool", *properties])
-
-
-def _table(table: FactTable) -> Schema:
-    if table.shape == "pairs":
-        return {"type": "object", "description": table.description, "additionalProperties": VALUE}
-    columns = {
-        column.name: {"type": [COLUMN_TYPES[column.type], "null"], "description": column.description}
-        for column in declared_columns()[table.name]
-    }
-    row = {**an_object(columns, list(columns)), "description": table.description}
-    return row if table.shape == "single" else list_of(row)
 
 
 def _plan() -> Schema:

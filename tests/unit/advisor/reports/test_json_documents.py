@@ -15,6 +15,8 @@ from myisam_advisor.factbase.document import as_document
 from myisam_advisor.history.noticed_changes import Change
 from myisam_advisor.history.verification import Outcome, Window
 from myisam_advisor.reports.formats.base import Shown
+from myisam_advisor.reports.one_table import one_table, table_names
+from myisam_advisor.reports.one_table_text import one_table_as_json
 from myisam_advisor.reports.page.look import look_at
 from myisam_advisor.reports.proofs_in_words import as_document as proofs_as_document
 from myisam_advisor.reports.proofs_in_words import standings
@@ -65,7 +67,7 @@ def test_it_is_a_schema(name: str) -> None:
 
 
 def test_each_document_has_one() -> None:
-    assert SCHEMAS == ["check", "doctor", "engine", "error", "facts", "migrate", "plan", "proofs", "record", "replay", "rights", "trial", "upgrade", "verify"]
+    assert SCHEMAS == ["check", "doctor", "engine", "error", "facts", "migrate", "plan", "proofs", "record", "replay", "rights", "table", "trial", "upgrade", "verify"]
 
 
 def test_of_a_recorded_machine(look: RecordedLook) -> None:
@@ -99,6 +101,26 @@ def test_what_is_recorded_keeps_to_it(path: Path) -> None:
 def test_what_the_daemon_answers(look: RecordedLook, paths: bool) -> None:
     kept = look_at(look.judgement, look.facts, 0.0)
     assert assert_keeps("check", _advice_of(kept, paths).decode())["time"] == "1970-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize("moments", [0, 3])
+def test_of_one_table(look: RecordedLook, moments: int) -> None:
+    name = next(iter(table_names(look.facts)))
+    points = {"rows": [(60.0 * moment, None if moment == 1 else 5.0) for moment in range(moments)]}
+    told = one_table(look.facts, look.judgement, name, points)
+    assert told is not None
+    document = assert_keeps("table", one_table_as_json(told))
+    assert (document["table"]["schema_name"], document["table"]["table_name"]) == name
+    assert document["curves"] == ({"rows": [[0.0, 5.0], [60.0, None], [120.0, 5.0]]} if moments else {})
+    assert document["indexes"]
+
+
+def test_of_each_table_of_a_machine(look: RecordedLook) -> None:
+    named = {name: one_table(look.facts, look.judgement, name) for name in table_names(look.facts)}
+    assert len(named) > 3
+    for told in named.values():
+        assert told is not None
+        assert_keeps("table", one_table_as_json(told))
 
 
 def test_of_an_upgrade_with_recorded_statements() -> None:
