@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -28,6 +28,7 @@ SETTLED_SECONDS = 2.0
 class KeptProofs:
     """What a store holds, the newest first, at the moment `now`; `refused` says which of its files are no proofs, and why.
 
+    `closed` are directories that cannot be read, each with its reason: of several stores `refused` tells them, those of one reason in one line.
     `rates` is how fast tables were copied here, which lies beside (rate_store.py).
     """
 
@@ -35,6 +36,7 @@ class KeptProofs:
     refused: tuple[str, ...] = ()
     now: float = field(default=0.0, compare=False)
     rates: Rates = NO_RATES
+    closed: tuple[tuple[Path, str], ...] = ()
 
 
 NO_PROOFS = KeptProofs()
@@ -74,7 +76,7 @@ class ProofStore:
             is_settled = time.time() - changed_at > SETTLED_SECONDS
             self._read = (state if is_settled else None, self._all())
         known = self._read[1]
-        return KeptProofs(known.proofs, known.refused, moment)
+        return KeptProofs(known.proofs, known.refused, moment, closed=known.closed)
 
     def keep(self, proof: Proof) -> Path:
         """Write it, in the place of the same trial's before. Raises UserError that says why it cannot be kept.
@@ -115,7 +117,7 @@ class ProofStore:
                 if len(names) > MAXIMUM_PROOFS:
                     refused.append(f"{self.directory} holds {len(names)} proofs: {MAXIMUM_PROOFS} are read")
         except OSError as error:
-            refused.append(f"{self.directory} cannot be read: {error.strerror}")
+            return KeptProofs(closed=((self.directory, error.strerror or type(error).__name__),))
         return KeptProofs(tuple(sorted(found, key=lambda one: (-one.taken_at, one.id))), tuple(refused))
 
 
@@ -138,7 +140,17 @@ def of_all(stores: Sequence[ProofStore], now: float | None = None) -> KeptProofs
         if is_clearer(proof, newest.setdefault(proof.id, proof)):
             newest[proof.id] = proof
     rates = rates_of_all([store.rates for store in stores])
-    return KeptProofs(tuple(newest.values()), tuple(why for each in kept for why in each.refused), moment, rates)
+    refused = (*(why for each in kept for why in each.refused), *_closed_in_words(kept))
+    return KeptProofs(tuple(newest.values()), refused, moment, rates)
+
+
+def _closed_in_words(kept: Sequence[KeptProofs]) -> Iterator[str]:
+    """One line for each reason: whoever may read none of the directories is told so once."""
+    reasons: dict[str, list[str]] = {}
+    for directory, why in (one for each in kept for one in each.closed):
+        reasons.setdefault(why, []).append(str(directory))
+    for why, directories in reasons.items():
+        yield f"the proofs in {' and in '.join(directories)} cannot be read: {why}"
 
 
 def _proof_in(text: str, name: str) -> Proof:

@@ -128,6 +128,19 @@ def test_of_several_directories_the_newer_counts(tmp_path: Path) -> None:
     assert of_all([own, system], NOW).proofs == (proof(days=1),)
 
 
+def test_directories_that_cannot_be_read_are_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    stores = [ProofStore(tmp_path / name) for name in ("own", "system", "sound")]
+    for store in stores[:2]:
+        store.directory.symlink_to(tmp_path / "elsewhere")
+    stores[2].keep(proof())
+    found = of_all(stores, NOW)
+    assert found.proofs == (proof(),)
+    assert len(found.refused) == 1
+    assert f"the proofs in {tmp_path}/own and in {tmp_path}/system cannot be read: " in found.refused[0]
+    assert of_all(stores, NOW + 1).refused == found.refused
+
+
 def test_the_state_directory_is_where_it_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("STATE_DIRECTORY", f"{tmp_path}:/elsewhere")
     assert own_store().directory == tmp_path / "proofs"
