@@ -283,8 +283,8 @@ class References:
 
     def _due_table(self, at: int, top: bool, found: set[Table]) -> int:
         table, end = self._table(at)
-        # A function makes a table of its own: JSON_TABLE(...).
-        if table is None or self._at(end) == b"(" or table == (None, "dual"):
+        # A function makes a table of its own: JSON_TABLE(...); DUAL is none, but for one that backticks call so.
+        if table is None or self._at(end) == b"(" or (self._at(at) == b"dual" and end == at + 1):
             return end + (table is None)
         found.add(table)
         if top:

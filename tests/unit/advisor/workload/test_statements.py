@@ -74,6 +74,10 @@ CASES = [
         ("analyze table t", "d.t", "", "a"),
         ("insert into t table u", "d.u", "d.t", "w"),
         ("select count(*) from dual", "", "", ""),
+        # No table is called so, in letters of whatever size, but between backticks.
+        ("INSERT INTO t (a) SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT * FROM u)", "d.u", "d.t", "w"),
+        ("select 1 from Dual, t", "d.t", "", ""),
+        ("select 1 from `DUAL`", "d.DUAL", "", ""),
         ("select * from a.b.c", "a.b", "", ""),
         ("insert into db.t () values ()", "", "db.t", "w"),
         ("select a, b as (c) from t", "d.t", "", ""),
