@@ -7,9 +7,11 @@ from dataclasses import field
 from itertools import chain
 from pathlib import Path
 
+from myisam_advisor.texts.templates import duration, number_of
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import LAST_MOMENT, Header, Totals, is_moment
 from myisam_advisor.workload.file_writer import WorkloadWriter
+from myisam_advisor.workload.log_clock import steady
 from myisam_advisor.workload.log_file import LogFile
 from myisam_advisor.workload.prepared import Prepared
 from myisam_advisor.workload.several_statements import SEVERAL, apart
@@ -81,7 +83,7 @@ def record_log(
     reading = Reading(is_one_life=descriptor is not None)
     with LogFile(log, source.title, descriptor) as file:
         sample = _Sample(file.blocks())
-        events = source.events(iter(sample), reading)
+        events = steady(source.events(iter(sample), reading), reading)
         first = next((event for event in events if event.connection not in told.ignored_connections), None)
         if first is None:
             raise _holds_nothing(source, log, reading, sample.begin, reading.left_out)
@@ -150,6 +152,11 @@ def _oddities(reading: Reading, file: LogFile, flavour: str) -> Mapping[str, str
     if reading.without_connection:
         odd["senders"] = (
             f"of {reading.without_connection} statements the log does not tell which connection sent them: they count as one (number 0)"
+        )
+    if reading.set_back:
+        odd["clock"] = (
+            f"the log's times went back {number_of(reading.set_back, 'time')}, by up to {duration(reading.furthest_back_microseconds / 1e6)} "
+            "(a clock that was set back, or logs in another order than they were written): what comes behind is taken to have followed at once"
         )
     if reading.holes:
         odd["holes"] = f"{reading.holes} stretches of zero bytes in the log: what was written there is lost"

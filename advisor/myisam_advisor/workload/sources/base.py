@@ -58,6 +58,7 @@ class Reading:
         calls: calls of stored procedures, where statements that they run may be there as well and cannot be told from others.
         is_one_life: it is known that the server was not started anew while it was written: one that opens it again flushes its logs.
         without_connection: events of which it does not say who sent them: MySQL 5.5's slow log never does. Their connection is 0.
+        set_back: how often its times went back, and how far at most.
     """
 
     server_version: str = ""
@@ -73,6 +74,8 @@ class Reading:
     calls: int = 0
     is_one_life: bool = False
     without_connection: int = 0
+    set_back: int = 0
+    furthest_back_microseconds: int = 0
 
     def take_duration(self, microseconds: int) -> None:
         """How long a statement took: what is shorter than the shortest may have been left out by a threshold."""

@@ -150,3 +150,28 @@ def test_kinds_without_end_take_bounded_memory(tmp_path: Path) -> None:
     with read_workload(tmp_path / "w") as workload:
         kinds = summed_up(workload).kinds
     assert [kind.count for kind in kinds if kind.fingerprint == OTHERS] == [5]
+
+
+def at(seconds: int, connection: int, statement: bytes, took: float = 0.0001) -> bytes:
+    """An entry that ended so many seconds after 20:00."""
+    time = b"# Time: 2026-11-22T%02d:%02d:%02d.000000Z" % (20 + seconds // 3600, seconds // 60 % 60, seconds % 60)
+    return ENTRY.replace(b"# Time: 2026-11-22T20:00:0%d.000000Z", time).replace(b"0.000100", b"%.6f" % took) % (connection, statement)
+
+
+def test_a_clock_that_was_set_back_is_told_and_order_and_length_are_kept(tmp_path: Path) -> None:
+    log = b"".join((at(3600, 1, b"SELECT 1"), at(3660, 2, b"SELECT 2"), at(63, 1, b"SELECT 3"), at(123, 2, b"SELECT 4")))
+    recorded = record_log(source_named("slow_log"), log_of(tmp_path, log), tmp_path / "w")
+    assert recorded.totals.note["clock"].startswith("the log's times went back 1 time, by up to 60 min ")
+    with read_workload(tmp_path / "w") as workload:
+        began = [event.start_microseconds for event in workload.events()]
+    assert [one - began[0] for one in began] == [0, 60_000_000, 60_000_000, 120_000_000]
+    assert recorded.totals.ended_at_microseconds is not None
+    assert recorded.totals.ended_at_microseconds - began[0] == 120_000_100
+
+
+def test_what_took_long_or_ended_at_nearly_the_same_time_is_no_clock_that_was_set_back(tmp_path: Path) -> None:
+    log = b"".join((at(50, 1, b"SELECT 1"), at(51, 2, b"SELECT SLEEP(40)", took=40), at(50, 3, b"SELECT 2"), at(52, 1, b"SELECT 3")))
+    recorded = record_log(source_named("slow_log"), log_of(tmp_path, log), tmp_path / "w")
+    assert "clock" not in recorded.totals.note
+    with read_workload(tmp_path / "w") as workload:
+        assert [event.start_microseconds // 1_000_000 - 1_795_377_600 for event in workload.events()] == [49, 11, 49, 51]
