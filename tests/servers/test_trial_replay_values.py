@@ -73,6 +73,25 @@ def test_as_many_rows_with_other_values_are_no_speed(server: PrivateServer) -> N
     assert not any("answered otherwise" in note for note in result.fidelity.notes)
 
 
+def test_values_behind_a_limit_are_compared_where_it_leaves_nothing_open(server: PrivateServer) -> None:
+    # The rows that are changed are among those that each returns; the last two leave open which rows come.
+    events = [
+        *reads(b"SELECT id, name FROM words ORDER BY id DESC LIMIT 3, 4", 4),
+        *reads(b"SELECT name FROM words WHERE name = 'word 1995' LIMIT 5", 1),
+        *reads(b"SELECT * FROM words WHERE id = 1996 LIMIT 1", 1),
+        *reads(b"SELECT name FROM words ORDER BY size > 100 DESC LIMIT 7", 7),
+        *reads(b"SELECT MAX(id) FROM (SELECT id FROM words LIMIT 7) some", 1),
+    ]
+    changed = Variant("changed", statements=("UPDATE shop.words SET size = 0, name = CONCAT(name, '!') WHERE id > 1000",))
+    # Physically the other way round: the same rows for whoever says which.
+    turned = Variant("turned", statements=("ALTER TABLE shop.words ORDER BY size DESC",))
+    result = replayed(server, events, changed, turned)
+    told = {one.name: one for one in result.variants}
+    assert told["changed"].problem.startswith("statements with 60.0% of the weight are answered otherwise under it")
+    assert told["turned"].problem == ""
+    assert "Values were compared of SELECTs with 60 % of the weight, not of 40 % (LIMIT leaves open which rows come)." in result.fidelity.notes
+
+
 @on_one_server
 def test_what_a_statement_leaves_open_is_no_other_value(server: PrivateServer) -> None:
     events = [

@@ -27,8 +27,8 @@ STATEMENT_SECONDS = 30
 LIMITS = (f"SET SESSION max_statement_time = {STATEMENT_SECONDS}", f"SET SESSION max_execution_time = {STATEMENT_SECONDS * 1000}")  # fmt: skip
 # The rows; or the number of the error.
 Answer = tuple[str, ...] | int
-# The same, with a digest in the place of the rows, whatever their order.
-Digest = bytes | int
+# The same, with their number and a digest in the place of the rows, whatever their order.
+Digest = tuple[int, bytes] | int
 # Sums of fractions end otherwise by the order of their rows.
 FRACTION_DIGITS = 12
 # How many rows the event at this place of the recording has; None where that is not known.
@@ -111,7 +111,7 @@ def _digest(answer: Answer) -> Digest:
     digest = hashlib.blake2b(digest_size=16)
     for row in sorted(answer):
         digest.update(row.encode("utf-8", "surrogatepass") + b"\0")
-    return digest.digest()
+    return len(answer), digest.digest()
 
 
 def selects(

@@ -152,10 +152,13 @@ class _Replay:
             return event.rows_sent if seen[place] == UNKNOWN else max(seen[place], 0)
 
         copied = {(source.schema, source.table) for source in material.sources}
-        events = to_ask(
-            islice(material.events(), part.found.statements), self._judging, copied, rows, part.found.shares
+        shares = part.found.shares
+        questions, left_open = to_ask(
+            islice(material.events(), part.found.statements), self._judging, copied, rows, shares
         )
-        return asked_twice(ways, events, self._judging, self._options.budget_seconds)
+        asked = asked_twice(ways, questions, left_open, self._options.budget_seconds)
+        self._notes += filter(None, (asked.note(shares),))
+        return asked
 
     def _compared(
         self, ways: Ways, part: Part, asked: Asked, variants: Sequence[Variant]
