@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -36,7 +36,7 @@ from tests.support.daemon import wait_for
 from tests.support.program import PROGRAM
 from tests.support.servers import binaries_of
 
-from .conftest import OTHER_UID, schema
+from .conftest import OTHER_UID, on_one_server, schema
 from .test_daemon_faults import small_disk
 from .trials import begin, fails, measured, processes, temporary, trial, warned
 
@@ -335,3 +335,22 @@ def test_somebody_who_may_not_read_the_database_is_told_who_may(mariadb: Private
     assert done.returncode == 2
     assert "run as root or as the server's user" in done.stderr
     assert "Record where" not in done.stderr
+
+
+@on_one_server
+def test_connections_that_were_there_at_once_are_all_taken(server: PrivateServer) -> None:
+    # Far more than a server takes unless it is told to, and than there are threads; each goes on behind all others.
+    many = 700
+    events = [workloads.event(number + 1, 1000 * turn + number, b"SELECT name FROM words WHERE id = %d" % (number + 1), 1) for turn in range(3) for number in range(many)]
+    judging = Judging()
+    with shop(server), by_anybody() as folder, ExitStack() as after:
+        before = server.execute("SELECT @@GLOBAL.max_connections")[0][0]
+        after.callback(server.execute, f"SET GLOBAL max_connections = {before}")
+        server.execute("SET GLOBAL max_connections = 151")
+        schedule = write_schedule(events, survey(events, judging), judging, folder / "a", frozenset({"shop"}), lambda _: "")
+        assert schedule.at_once == many
+        sent = send(
+            server, schedule.folder, schedule.statements, schedule.writes, "root", MAXIMUM_SPEED, 120, lambda: for_anybody(folder / "a"), at_once=schedule.at_once
+        )  # fmt: skip
+        answers = [answer for thread in range(len(schedule.plans)) for answer in sent.answers(thread)]
+    assert [(answer.error, answer.rows) for answer in answers] == [(0, 1)] * (3 * many)

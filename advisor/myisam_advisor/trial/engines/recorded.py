@@ -129,7 +129,9 @@ class RecordedStatements:
             put_back(way.one, way.kept)
             way.one.warm(self._tables)
         waited, before = way.one.locks(), cpu_seconds(server)
-        sent = send(server, schedule.folder, schedule.statements, schedule.writes, ACCOUNT, MAXIMUM_SPEED, limit)
+        sent = send(
+            server, schedule.folder, schedule.statements, schedule.writes, ACCOUNT, MAXIMUM_SPEED, limit, at_once=schedule.at_once
+        )  # fmt: skip
         run = tally(schedule, sent, cpu_seconds(server) - before)
         way.locks = way.locks.plus(way.one.locks().since(waited))
         return run

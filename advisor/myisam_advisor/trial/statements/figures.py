@@ -9,7 +9,7 @@ from myisam_advisor.trial.comparison import Comparison, compare_pairs
 from myisam_advisor.trial.rounds import Rounds, doubted
 from myisam_advisor.trial.statements.replay_result import Difference, KindResult, KindVariant
 from myisam_advisor.trial.statements.schedule import Schedule
-from myisam_advisor.trial.statements.tally import Run
+from myisam_advisor.trial.statements.tally import TAKEN, Run
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 
 KIND_SHARE = 0.05
@@ -50,7 +50,7 @@ def answered_otherwise(kinds: Sequence[str], baseline: Sequence[Run], changed: S
     if sum(more.values()) <= OTHER_ANSWERS_SHARE * answered and not is_heavy:
         return ""
     (kind, error), _ = max(more.items(), key=lambda one: (times[one[0][0]] * of_kinds.get(one[0][0], 0), one[1]))
-    what = f"fails with error {error}" if error else "returns other rows"
+    what = "fails no more" if error == TAKEN else f"fails with error {error}" if error else "returns other rows"
     share, of = sum(more.values()) / max(answered, 1), "the statements"
     if of_time > share:
         share, of = of_time, "the statements, by their time,"

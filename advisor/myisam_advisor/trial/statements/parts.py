@@ -150,7 +150,7 @@ class Parts:
             before, ready = cpu_seconds(server), time.monotonic()
             sent = send(
                 server, schedule.folder, schedule.statements, schedule.writes, ACCOUNT, self._options.speed, self._limit,
-                stop_seconds=stop_seconds,
+                stop_seconds=stop_seconds, at_once=schedule.at_once,
             )  # fmt: skip
             answered = time.monotonic()
             stage.expect_tables()

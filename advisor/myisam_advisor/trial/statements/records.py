@@ -20,6 +20,8 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 STATEMENT, OPEN, CLOSE, USE = range(4)
 RECORD, TICKET = struct.Struct("=IBBHIIQ"), struct.Struct("=IIII")
 THREAD, ANSWER = struct.Struct("=8Q"), struct.Struct("=4Q2I")
+# What an answer says where an UPDATE changed none of the rows that it found.
+FOUND_ALIKE = 3
 # The moment of the beginning, how many turns were lost, how many tables are written, a flag for each thread; then a counter for each table, where its writes'
 # bytes begin behind all that, and these.
 MOST_THREADS_READY = 512
@@ -49,7 +51,7 @@ class ThreadReport:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of one statement."""
+    """What came of one statement. `found_alike`: an UPDATE, which found rows that were already as it would have them."""
 
     begun_nanoseconds: int
     duration_nanoseconds: int
@@ -57,6 +59,7 @@ class Answer:
     affected: int
     error: int
     was_sent: bool
+    found_alike: bool = False
 
 
 def write_record(
@@ -106,4 +109,4 @@ def read_report(data: bytes) -> ThreadReport:
 def read_answers(data: bytes) -> Iterator[Answer]:
     """The answers behind the head."""
     for begun, duration, rows, affected, error, sent in ANSWER.iter_unpack(data[THREAD.size :]):
-        yield Answer(begun, min(duration, MAXIMUM_NANOSECONDS), rows, affected, error, sent != 0)
+        yield Answer(begun, min(duration, MAXIMUM_NANOSECONDS), rows, affected, error, sent != 0, sent == FOUND_ALIKE)

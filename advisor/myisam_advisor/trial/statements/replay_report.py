@@ -29,6 +29,7 @@ from myisam_advisor.trial.statements.replay_result import (
     as_document,
 )
 from myisam_advisor.trial.statements.sender import BUSY_SENDER_SHARE, MAXIMUM_SPEED
+from myisam_advisor.trial.statements.tally import TAKEN
 from myisam_advisor.trial.statements.variants import BASELINE
 from myisam_advisor.workload.document import source_title
 
@@ -194,7 +195,9 @@ def fidelity_lines(fidelity: Fidelity, speed: str) -> list[str]:
     for one in fidelity.differences:
         what = f"error {one.error}" if one.error else f"{one.rows_returned} rows, not {one.rows_recorded}"
         how = "other than recorded"
-        if one.error and not fidelity.errors_recorded:
+        if one.error == TAKEN:
+            how, what = "failed there", "not here"
+        elif one.error and not fidelity.errors_recorded:
             how = "failed here; the recording does not tell whether there, too"
         lines.append(f"  {how}: {one.statements:,} x {one.fingerprint[:SHOWN_KIND_CHARACTERS]} ({what})")
     lines += _start_lines(fidelity)

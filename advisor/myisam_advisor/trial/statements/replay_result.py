@@ -77,7 +77,7 @@ class KindResult:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A kind of statement that did not return what the recording says: rows, or an error (its number; 0 for rows)."""
+    """A kind of statement that did not return what the recording says: rows, or an error (its number; 0 for rows, -1 for an error that is recorded, and did not come here)."""
 
     fingerprint: str
     error: int

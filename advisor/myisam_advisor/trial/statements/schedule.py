@@ -42,6 +42,7 @@ ALIGNED_BYTES, CONNECTION_BYTES = 8, 256
 UTF8, ANY_BYTES = b"utf8mb4", b"binary"
 DEFINES, UNSEEN_CALL = "changes definitions of tables", "CALL of a procedure that is not there, or may not be seen"
 UNTOLD = "what it writes cannot be told from its words"
+COUNTED_WRITES = frozenset((b"insert", b"replace", b"update", b"delete"))
 SYSTEM_SCHEMAS = frozenset(("information_schema", "performance_schema", "sys"))
 ONE_BY_ONE = (
     "The recording does not know to the microsecond when statements began and ended (slow logs with whole seconds, general logs): writes to one table were replayed "
@@ -63,6 +64,7 @@ class ThreadPlan:
     errors: array[int] = field(default_factory=lambda: array("i"))
     positions: array[int] = field(default_factory=lambda: array("I"))
     usual: array[int] = field(default_factory=lambda: array("q"))
+    changed: array[int] = field(default_factory=lambda: array("q"))
 
 
 @dataclass(slots=True)
@@ -71,6 +73,7 @@ class Schedule:
 
     `left_out` counts statements that are not sent, by reason; `written` are the tables whose files change, `writes` how often each, by its number; `read` is how
     many statements of the recording were gone through; `sent` has those of each kind that are sent, `nameless` the kinds of administration that name no table.
+    `at_once` is how many connections may be open at the same time.
     """
 
     folder: Path
@@ -84,6 +87,7 @@ class Schedule:
     read: int = 0
     sent: Mapping[int, KindUse] = field(default_factory=dict)
     nameless: frozenset[int] = frozenset()
+    at_once: int = 0
 
     @property
     def statements(self) -> list[int]:
@@ -136,6 +140,7 @@ def write_schedule(
         writing.read,
         writing.sent,
         frozenset(writing.nameless),
+        writing.at_once,
     )
 
 
@@ -198,6 +203,11 @@ class _Writing:
         self._open: dict[int, _Open] = {}
         self._free: list[list[int]] = [[] for _ in files]
         self._handles = [0] * len(files)
+
+    @property
+    def at_once(self) -> int:
+        """How many connections are open at the same time, where each thread has as many open as it ever has."""
+        return sum(self._handles)
 
     def add(self, event: Event, judged: Judged) -> None:
         """Write the event's statement, with the beginning and the end of its connection around it."""
@@ -293,4 +303,12 @@ class _Writing:
         plan.kinds.append(judged.kind)
         plan.rows.append(UNKNOWN if event.rows_sent is None else event.rows_sent)
         plan.errors.append(UNKNOWN if event.error is None else min(event.error, 1 << 30))
+        plan.changed.append(_changed(event, judged))
         plan.positions.append(self.read)
+
+
+def _changed(event: Event, judged: Judged) -> int:
+    """How many rows a write changed when it was recorded; UNKNOWN where that is not told, or depends on the client: of ON DUPLICATE KEY UPDATE."""
+    if event.rows_affected is None or judged.verb not in COUNTED_WRITES:
+        return UNKNOWN
+    return UNKNOWN if judged.verb == b"insert" and b"duplicate" in event.statement.lower() else event.rows_affected

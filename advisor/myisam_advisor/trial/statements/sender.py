@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,10 @@ from myisam_advisor.trial.statements.records import (
     read_report,
 )
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.server.sql import quote_value, statement
 
+# A private server is started with room for this many connections; with room for so many more than are sent from; and for so many at most.
+USUAL_CONNECTIONS, SPARE_CONNECTIONS, MOST_CONNECTIONS = 200, 100, 5000
 SCRIPT = Path(__file__).with_name("sending.lua")
 # Read at once: where we were installed, the trial's own user may not be able to read.
 SCRIPT_TEXT = SCRIPT.read_bytes()
@@ -73,10 +77,11 @@ def send(
     limit_seconds: float,
     ready: Callable[[], None] = lambda: None,
     stop_seconds: float = 0,
+    at_once: int = 0,
 ) -> Sent:
     """Send the folder's records, of so many statements for each thread, with so many writes of each table, and wait for the answers; `ready` is called just before.
 
-    After `stop_seconds` (0: never) nothing more is sent: what is left has no answer, and no error.
+    After `stop_seconds` (0: never) nothing more is sent: what is left has no answer, and no error. `at_once` connections may be open at the same time.
     Raises TrialError when sysbench is missing, fails, or takes longer than the limit.
     """
     program = sender_program()
@@ -84,6 +89,7 @@ def send(
     if not script.exists():
         script.write_bytes(SCRIPT_TEXT)
     prepare_answers(folder, statements, writes)
+    _make_room(server, at_once)
     command = [
         *words_before(), program, str(script), "--db-driver=mysql", f"--threads={len(statements)}", "--time=0", "--events=0",
         f"--statements={folder}", f"--pace={speed}", f"--socket={server.socket}", f"--account={account}",
@@ -110,6 +116,20 @@ def send(
         said = [line for line in (done.stdout + done.stderr).splitlines() if "FATAL" in line or "cannot" in line]
         raise TrialError(f"sysbench failed: {'; '.join(said[:2])[:500] or (done.stderr or done.stdout)[-500:]}")
     return Sent(folder, [read_report(_head(folder, number)) for number in range(len(statements))])
+
+
+def _make_room(server: PrivateServer, connections: int) -> None:
+    """Let the server, and the sender, have so many connections open. Those for which there is none all the same are refused, and counted."""
+    if connections <= USUAL_CONNECTIONS:
+        return
+    wanted = min(connections, MOST_CONNECTIONS) + SPARE_CONNECTIONS
+    server.execute(statement("SET GLOBAL max_connections = {}", quote_value(wanted)))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Beside its connections the sender has a few files.
+    needed = wanted + SPARE_CONNECTIONS
+    if soft not in (resource.RLIM_INFINITY, hard) and soft < needed:
+        allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
 
 
 def _head(folder: Path, thread: int) -> bytes:

@@ -28,6 +28,7 @@ unsigned long long mysql_num_rows(MYSQL_RES *);
 void mysql_free_result(MYSQL_RES *);
 unsigned long long mysql_affected_rows(MYSQL *);
 unsigned int mysql_errno(MYSQL *);
+const char *mysql_info(MYSQL *);
 int mysql_next_result(MYSQL *);
 void mysql_close(MYSQL *);
 int mysql_select_db(MYSQL *, const char *);
@@ -64,6 +65,7 @@ local PATIENCE, MAXIMUM_LOST = 5ULL * SECOND, 20
 local LATE = 1000000ULL
 local PAUSE = 5000000ULL
 local NO_CONNECTION = 2013
+local SENT, FOUND_ALIKE = 1, 3
 
 -- The library prepares itself when it is first called: now, before there are threads.
 C.mysql_close(C.mysql_init(nil))
@@ -217,16 +219,25 @@ local function give_turns(tickets, count)
    end
 end
 
+local function found_alike(connection)
+   -- Whether an UPDATE found rows that were already as it would have them: some clients are told of these (CLIENT_FOUND_ROWS), and so is their server's log.
+   local info = C.mysql_info(connection)
+   return info ~= nil and string.find(ffi.string(info), "^Rows matched: [1-9]") ~= nil
+end
+
 local function send(connection, record, text, answer)
-   local begun = now()
+   local begun, sent = now(), SENT
    answer.begun = begun - shared.start
    if C.mysql_real_query(connection, text, record.bytes) == 0 then
-      if C.mysql_field_count(connection) == 0 then answer.affected = C.mysql_affected_rows(connection) end
+      if C.mysql_field_count(connection) == 0 then
+         answer.affected = C.mysql_affected_rows(connection)
+         if answer.affected == 0 and found_alike(connection) then sent = FOUND_ALIKE end
+      end
       answer.rows = rows_of(connection, record.large ~= 0)
    end
    answer.error = C.mysql_errno(connection)
    answer.duration = now() - begun
-   answer.sent = 1
+   answer.sent = sent
 end
 
 function thread_run()

@@ -16,6 +16,8 @@ from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, Sent
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 NANOSECONDS_PER_MILLISECOND = 1_000_000
+# In the place of an error's number: the recording has one, and here there was none.
+TAKEN = -1
 MAXIMUM_ROWS = 1 << 62
 
 
@@ -75,8 +77,11 @@ def tally(schedule: Schedule, sent: Sent, server_cpu_seconds: float) -> Run:
     )  # fmt: skip
     for number, plan in enumerate(schedule.plans):
         usual = plan.usual or repeat(UNKNOWN, len(plan.kinds))
+        changed = plan.changed or repeat(UNKNOWN, len(plan.kinds))
         answers = sent.answers(number)
-        for kind, rows, error, expected, answer in zip(plan.kinds, plan.rows, plan.errors, usual, answers, strict=True):
+        for kind, rows, error, wrote, expected, answer in zip(
+            plan.kinds, plan.rows, plan.errors, changed, usual, answers, strict=True
+        ):
             if answer.was_sent:
                 durations.append(answer.duration_nanoseconds)
                 of_kind = kinds[kind]
@@ -84,26 +89,45 @@ def tally(schedule: Schedule, sent: Sent, server_cpu_seconds: float) -> Run:
                 of_kind.nanoseconds += answer.duration_nanoseconds
             else:
                 run.unconnected += 1
-            if answer.error:
-                # Which error a recording does not tell, it did not have: statements that fail are rare.
-                if answer.error != error:
-                    run.differences[kind, answer.error] += 1
-            elif rows == UNKNOWN:
-                run.rows_unknown += 1
-                run.strayed[kind] += expected not in (UNKNOWN, usual_answer(answer))
-            elif rows == answer.rows:
-                run.rows_equal += 1
-                if not rows:
-                    # How many rows a write changed no recording tells.
-                    run.strayed[kind] += expected not in (UNKNOWN, usual_answer(answer))
-            else:
-                run.rows_differ += 1
-                run.differences[kind, 0] += 1
-                run.examples.setdefault((kind, 0), (rows, answer.rows))
+            _compare(run, kind, (rows, error, wrote), expected, answer)
     run.answered = len(durations)
     run.mean_seconds = sum(durations) / max(len(durations), 1) / NANOSECONDS_PER_SECOND
     run.latency = _latency(durations)
     return run
+
+
+def _compare(run: Run, kind: int, recorded: tuple[int, int, int], expected: int, answer: Answer) -> None:
+    """Count whether it is answered as recorded (rows returned, error, rows changed), and as in the baseline's first run."""
+    rows, error, wrote = recorded
+    if answer.error:
+        # Which error a recording does not tell, it did not have: statements that fail are rare.
+        if answer.error != error:
+            run.differences[kind, answer.error] += 1
+    elif error > 0 and answer.was_sent:
+        run.differences[kind, TAKEN] += 1
+    elif _changes_otherwise(wrote, answer):
+        run.rows_differ += 1
+        run.differences[kind, 0] += 1
+        run.examples.setdefault((kind, 0), (wrote, answer.affected))
+    elif rows == UNKNOWN:
+        run.rows_unknown += 1
+        run.strayed[kind] += expected not in (UNKNOWN, usual_answer(answer))
+    elif rows == answer.rows:
+        run.rows_equal += 1
+        if not rows:
+            # How many rows a write changed few recordings tell.
+            run.strayed[kind] += expected not in (UNKNOWN, usual_answer(answer))
+    else:
+        run.rows_differ += 1
+        run.differences[kind, 0] += 1
+        run.examples.setdefault((kind, 0), (rows, answer.rows))
+
+
+def _changes_otherwise(recorded: int, answer: Answer) -> bool:
+    """Whether a write finds none where it changed rows when it was recorded, or the other way about; how many is not asked."""
+    if recorded == UNKNOWN or not answer.was_sent:
+        return False
+    return not (answer.affected or answer.found_alike) if recorded else answer.affected > 0
 
 
 def keep_usual(schedule: Schedule, sent: Sent) -> None:

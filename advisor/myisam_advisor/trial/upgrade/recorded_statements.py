@@ -182,7 +182,8 @@ class RecordedOnBoth:
         limit = max(SHORTEST_LIMIT_SECONDS, self._found.seconds * LONGEST_SLOWDOWN)
         stage.restore()
         sent = send(
-            stage.server, schedule.folder, schedule.statements, schedule.writes, ACCOUNT, MAXIMUM_SPEED, limit, stop_seconds=stop
+            stage.server, schedule.folder, schedule.statements, schedule.writes, ACCOUNT, MAXIMUM_SPEED, limit, stop_seconds=stop,
+            at_once=schedule.at_once,
         )  # fmt: skip
         return [array("q", map(usual_answer, sent.answers(number))) for number in range(len(schedule.plans))]
 

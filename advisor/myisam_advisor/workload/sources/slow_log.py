@@ -50,7 +50,8 @@ _THREAD = re.compile(rb"Thread_id: (\d{1,18})")
 _SCHEMA = re.compile(rb"Schema: ([^\n]*?)(?:  ?(?:QC_[hH]it|Last_errno|Rows_affected|Query_time)[^\n]*)?\r?\n")
 _QUERY_TIME = re.compile(rb"Query_time: (\d{1,9})(?:\.(\d{1,6}))? ")
 _ROWS = re.compile(rb"Rows_sent: (\d{1,18})  ?Rows_examined: (\d{1,18})")
-_AFFECTED = re.compile(rb"Rows_affected: (\d{1,18})")
+# Of what failed, some write 2^64 - 1.
+_AFFECTED = re.compile(rb"Rows_affected: (\d{1,18})(?!\d)")
 _ERROR = re.compile(rb"(?:Last_errno|Errno): (\d{1,9})")
 _START = re.compile(rb" Start: (\S+)")
 # Percona Server has the same words in other letters, and such statements in the place of their CALL.

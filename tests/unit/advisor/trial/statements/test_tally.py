@@ -4,7 +4,7 @@ from pathlib import Path
 from myisam_advisor.trial.statements.records import ANSWER, THREAD, read_report
 from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule, ThreadPlan
 from myisam_advisor.trial.statements.sender import Sent
-from myisam_advisor.trial.statements.tally import keep_usual, measured, tally
+from myisam_advisor.trial.statements.tally import TAKEN, keep_usual, measured, tally
 
 MILLISECOND = 1_000_000
 
@@ -53,3 +53,25 @@ def test_a_recording_tells_errors_where_any_statement_has_one_or_none() -> None:
 
     assert not schedule(UNKNOWN, UNKNOWN).tells_errors
     assert schedule(UNKNOWN, 0).tells_errors
+
+
+def test_what_failed_when_it_was_recorded_and_does_not_here_is_another_answer(tmp_path: Path) -> None:
+    plan = ThreadPlan(array("I", [0, 0, 0]), array("q", [0, 0, 0]), array("i", [1062, 0, 1969]))
+    head = THREAD.pack(0, 2 * 10**9, 0, 10**9, 0, 0, 0, 0)
+    (tmp_path / "0.answers").write_bytes(head + b"".join(ANSWER.pack(1, MILLISECOND, 0, 1, 0, sent) for sent in (1, 1, 0)))
+    run = tally(Schedule(tmp_path, ["insert"], [plan], [], 1, 0, {}, frozenset()), Sent(tmp_path, [read_report(head)]), 0.5)
+    assert dict(run.differences) == {(0, TAKEN): 1}
+    assert (run.rows_equal, run.unconnected) == (2, 1)
+
+
+def test_a_write_that_finds_none_where_it_changed_rows_is_another_answer(tmp_path: Path) -> None:
+    # Recorded: how many rows it changed. Here: how many, and whether it found rows that were as it would have them.
+    cases = [(1, 0, 1), (1, 2, 1), (0, 0, 1), (0, 1, 1), (1, 0, 3), (0, 0, 3), (UNKNOWN, 0, 1), (UNKNOWN, 5, 1)]
+    zeros = [0] * len(cases)
+    plan = ThreadPlan(array("I", range(len(cases))), array("q", zeros), array("i", [UNKNOWN] * len(cases)), changed=array("q", [case[0] for case in cases]))
+    head = THREAD.pack(0, 2 * 10**9, 0, 10**9, 0, 0, 0, 0)
+    (tmp_path / "0.answers").write_bytes(head + b"".join(ANSWER.pack(1, MILLISECOND, 0, affected, 0, sent) for _, affected, sent in cases))
+    run = tally(Schedule(tmp_path, [f"kind {number}" for number in range(len(cases))], [plan], [], 1, 0, {}, frozenset()), Sent(tmp_path, [read_report(head)]), 0.5)
+    assert dict(run.differences) == {(0, 0): 1, (3, 0): 1}
+    assert run.examples == {(0, 0): (1, 0), (3, 0): (0, 1)}
+    assert (run.rows_equal, run.rows_differ) == (6, 2)
