@@ -123,3 +123,15 @@ def test_a_connection_knows_its_number_and_ends_with_its_block(mariadb: PrivateS
         assert cursor.fetchone() == (connection.thread_id(), 1)
     with pytest.raises(driver.error):
         connection.cursor().execute("SELECT 1")
+
+
+def test_one_statement_is_run_at_a_time_and_no_file_of_ours_is_sent(driver: Driver, flavour: PrivateServer) -> None:
+    with schema(flavour, "driver"):
+        flavour.execute("CREATE TABLE driver.t (line TEXT) ENGINE=MyISAM")
+        for several in ("SELECT 1; DROP TABLE driver.t", "SELECT 1 /*!50000 ; DROP TABLE driver.t */"):
+            with pytest.raises(driver.error) as refused:
+                rows(driver, flavour, several)
+            assert refused.value.args[0] == 1064
+        with pytest.raises(driver.error):
+            rows(driver, flavour, "LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE driver.t")
+        assert rows(driver, flavour, "SELECT COUNT(*) FROM driver.t") == [[0]]

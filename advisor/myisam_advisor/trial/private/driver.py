@@ -2,6 +2,9 @@
 
 mysqlclient is the faster one, and has no binary for Linux: where it is missing nothing has to be compiled (decision 034). Errors are the
 library's own, by which whoever asks tells a refusal from a fault; what both call alike is told by `Connection` and `Cursor`.
+
+What is run is one statement at a time, and no file of ours is sent, whatever the libraries would do by themselves: views, routines and statements
+of workloads are texts of the watched server's, and of whoever may write there. Behind a `;` in one of them another statement would run as root.
 """
 
 from __future__ import annotations
@@ -97,22 +100,11 @@ class Mysqlclient(Driver):
 
     def connect(self, socket: Path, user: str = "root", password: str = "", database: str = "") -> Connection:
         """See Driver."""
-        import MySQLdb
-
-        connection = MySQLdb.connect(
-            unix_socket=str(socket), user=user, passwd=password, db=database, charset=CHARACTER_SET, autocommit=True,
-            read_default_file=os.devnull, connect_timeout=CONNECT_SECONDS,
-        )  # fmt: skip
-        return cast(Connection, connection)
+        return cast(Connection, _connected(socket, user=user, passwd=password, db=database))
 
     def literal_rows(self, socket: Path, statement: str) -> Iterator[list[bytes]]:
         """See Driver."""
-        import MySQLdb
-
-        connection = MySQLdb.connect(
-            unix_socket=str(socket), user="root", conv={}, charset=CHARACTER_SET, use_unicode=False, autocommit=True,
-            read_default_file=os.devnull,
-        )  # fmt: skip
+        connection = _connected(socket, user="root", conv={}, use_unicode=False)
         escape: Callable[[bytes], bytes] = connection.escape_string
 
         def quoted(value: bytes) -> bytes:
@@ -122,7 +114,7 @@ class Mysqlclient(Driver):
             # The library's own calls: a cursor would decode names of columns, for which Python knows no encoding "binary".
             connection.query(b"SET NAMES binary")
             connection.query(statement.encode())
-            result = connection.store_result()  # type: ignore[no-untyped-call]
+            result = connection.store_result()
             while rows := result.fetch_row(ROWS_AT_ONCE):
                 yield from (_literals(row, quoted) for row in rows)
 
@@ -166,14 +158,40 @@ def _literals(row: Sequence[bytes | None], quoted: Callable[[bytes], bytes]) -> 
     return [b"NULL" if value is None else quoted(value) for value in row]
 
 
+def _connected(socket: Path, **options: Any) -> Any:
+    """A connection by mysqlclient."""
+    return _one_by_one()(
+        unix_socket=str(socket), charset=CHARACTER_SET, autocommit=True, read_default_file=os.devnull, connect_timeout=CONNECT_SECONDS,
+        local_infile=0, **options,
+    )  # fmt: skip
+
+
+@cache
+def _one_by_one() -> Callable[..., Any]:
+    """Mysqlclient's class without the flag that it sets by itself: until 2.1 nobody could ask it not to."""
+    from MySQLdb import _mysql
+    from MySQLdb.connections import Connection as Whole
+    from MySQLdb.constants import CLIENT
+
+    class Flagless(_mysql.connection):
+        """What Whole calls as its base."""
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            options["client_flag"] &= ~CLIENT.MULTI_STATEMENTS
+            super().__init__(*arguments, **options)
+
+    class OneByOne(Whole, Flagless):
+        """A connection that runs one statement at a time."""
+
+    return OneByOne
+
+
 def _dialled(socket: Path, **options: Any) -> Any:
     """PyMySQL's connection, on a socket of ours: the library leaves its own open where nobody listens (1.2.4)."""
     import pymysql
-    from pymysql.constants import CLIENT
 
     connection: Any = pymysql.connect(
-        charset=CHARACTER_SET, autocommit=True, connect_timeout=CONNECT_SECONDS, client_flag=CLIENT.MULTI_STATEMENTS,
-        defer_connect=True, **options,
+        charset=CHARACTER_SET, autocommit=True, connect_timeout=CONNECT_SECONDS, defer_connect=True, **options,
     )  # fmt: skip
     wire = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
     try:

@@ -1,6 +1,7 @@
 """A private MySQL or MariaDB server: temporary directory, socket only, unprivileged, gone when its parent goes.
 
-It never reads an option file of the machine (--no-defaults comes first), listens on no network address unless asked to, and is
+It never reads an option file of the machine (--no-defaults comes first), listens on no network address unless asked to, reads and writes
+files for statements in its own directory alone, which nobody else can enter (its root has no password, and its socket is everybody's), and is
 started under PR_SET_PDEATHSIG, so that not even a SIGKILL of the program that started it leaves it behind; nor its directory, see
 reaped_directory.py.
 
@@ -107,7 +108,7 @@ class PrivateServer:
         if self.data_directory.exists():
             return
         self.directory.mkdir(parents=True, exist_ok=True)
-        self.directory.chmod(0o755)
+        self.directory.chmod(0o700)
         self.give_away(self.directory)
         run("mkdir", "--", str(self.data_directory))
         if self.binaries.family == "mariadb":
@@ -228,7 +229,7 @@ class PrivateServer:
         return [
             *binaries.command(binaries.mysqld), "--no-defaults",
             f"--basedir={binaries.basedir}", f"--datadir={self.data_directory}", f"--lc-messages-dir={binaries.share}",
-            f"--character-sets-dir={binaries.share / 'charsets'}", f"--tmpdir={self.directory}", "--secure-file-priv=", *small,
+            f"--character-sets-dir={binaries.share / 'charsets'}", f"--tmpdir={self.directory}", f"--secure-file-priv={self.directory}", *small,
         ]  # fmt: skip
 
     def _network(self) -> list[str]:

@@ -1,0 +1,70 @@
+"""Private servers and the machine: nobody else gets in, and what their statements say reaches no file but their own and runs nothing behind it."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.trial.private.driver import driver
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.statements.definitions import FUNCTION, PROCEDURE, TRIGGER, VIEW, Definition, without_definer
+from myisam_advisor.trial.statements.made_definitions import make_definitions
+from tests.support.servers import binaries_of
+
+from .conftest import as_other_user, schema
+
+NOT_ALLOWED_WITH_THIS_OPTION, PARSE_ERROR = 1290, 1064
+# What a server that lies may answer to SHOW CREATE; and an honest one, where the second half stands in a comment for a newer release than it.
+BEHIND = "; CREATE DATABASE ran_behind"
+SHOWN = {
+    VIEW: f"CREATE ALGORITHM=UNDEFINED DEFINER=`a`@`b` SQL SECURITY DEFINER VIEW `v` AS SELECT 1 AS one{BEHIND}",
+    TRIGGER: f"CREATE DEFINER=`a`@`b` TRIGGER `g` BEFORE INSERT ON `t` FOR EACH ROW SET @a = 1{BEHIND}",
+    PROCEDURE: f"CREATE DEFINER=`a`@`b` PROCEDURE `p`() SELECT 1 /*!50000 {BEHIND} */",
+    FUNCTION: f"CREATE DEFINER=`a`@`b` FUNCTION `f`() RETURNS INT DETERMINISTIC RETURN 1{BEHIND}",
+}
+
+
+def number_of(server: PrivateServer, statement: str) -> int:
+    """The error that a statement ends with."""
+    with pytest.raises(driver().error) as found:
+        server.execute(statement)
+    return int(found.value.args[0])
+
+
+def test_nobody_else_gets_to_the_socket_whose_root_has_no_password() -> None:
+    with PrivateServer(binaries_of("mariadb-10.11")) as server:
+        assert server.directory.stat().st_mode & 0o777 == 0o700
+        assert server.execute("SELECT CURRENT_USER()") == [("root@localhost",)]
+        with as_other_user(), socket.socket(socket.AF_UNIX) as knocking, pytest.raises(PermissionError):
+            knocking.connect(str(server.socket))
+
+
+def test_statements_reach_files_of_the_servers_own_directory_alone(server: PrivateServer) -> None:
+    elsewhere = Path("/tmp", f"{server.directory.name}-outfile")
+    assert number_of(server, f"SELECT 1 INTO OUTFILE '{elsewhere}'") == NOT_ALLOWED_WITH_THIS_OPTION
+    assert not elsewhere.exists()
+    readable = Path("/etc/passwd")
+    assert readable.stat().st_mode & 0o004
+    assert server.execute(f"SELECT LOAD_FILE('{readable}')") == [(None,)]
+    with schema(server, "reach"):
+        server.execute("CREATE TABLE reach.t (line TEXT) ENGINE=MyISAM")
+        assert number_of(server, f"LOAD DATA INFILE '{readable}' INTO TABLE reach.t") == NOT_ALLOWED_WITH_THIS_OPTION
+        own = server.directory / "lines"
+        server.execute(f"SELECT 'one' INTO OUTFILE '{own}'", f"LOAD DATA INFILE '{own}' INTO TABLE reach.t")
+        own.unlink()
+        assert server.execute("SELECT * FROM reach.t") == [("one",)]
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_nothing_runs_behind_a_definition_of_the_watched_servers(server: PrivateServer, kind: str) -> None:
+    shown = without_definer(SHOWN[kind])
+    assert shown.endswith((BEHIND, f"{BEHIND} */"))
+    with schema(server, "shop"):
+        server.execute("CREATE TABLE shop.t (a INT) ENGINE=MyISAM", "CREATE USER replay@localhost")
+        try:
+            effects = make_definitions(server, [Definition(kind, "shop", SHOWN[kind].split("`")[5], shown, table="t" if kind == TRIGGER else "")], {("shop", "t")})
+        finally:
+            server.execute("DROP USER replay@localhost")
+        assert server.execute("SHOW DATABASES LIKE 'ran_behind'") == []
+        problems = [*effects.refused.values(), *effects.refused_writes.values(), *effects.refused_calls.values()]
+        assert [str(PARSE_ERROR) in problem for problem in problems] == [True], problems
