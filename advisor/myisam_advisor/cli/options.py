@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from myisam_advisor.cli.described import ConnectionOption
+from myisam_advisor.cli.number_types import Number, WholeNumber
 from myisam_advisor.cli.own_password import OwnPassword
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.quantities import seconds_in, size_in
@@ -178,7 +179,7 @@ def server_options(
     """
     options = (
         _connection("--host", "-h", metavar="HOST", help="Host of the server; localhost means its socket."),
-        _connection("--port", "-P", metavar="PORT", type=click.IntRange(1, 65535), help="TCP port."),
+        _connection("--port", "-P", metavar="PORT", type=WholeNumber(1, 65535), help="TCP port."),
         _connection(
             "--socket", "-S", metavar="FILE", type=click.Path(path_type=Path), help="UNIX socket of the server."
         ),
@@ -222,7 +223,7 @@ def server_options(
             "--timeout",
             "timeout_seconds",
             metavar="SECONDS",
-            type=click.IntRange(1, 600),
+            type=WholeNumber(1, 600),
             default=timeout_seconds,
             show_default=True,
             help="Seconds allowed for a connection or a query.",
@@ -237,7 +238,7 @@ def server_options(
         _connection(
             "--page-cache-seconds",
             metavar="SECONDS",
-            type=click.FloatRange(0, 600),
+            type=Number(0, 600),
             default=2.0,
             show_default=True,
             help="Time allowed for the page-cache sweep.",

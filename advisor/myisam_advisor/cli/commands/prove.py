@@ -10,6 +10,7 @@ from myisam_advisor.cli.any_way import SLOW_LOG, SOURCES, Wanted, record_running
 from myisam_advisor.cli.completion import rule_ids
 from myisam_advisor.cli.described import CHANGE, Described
 from myisam_advisor.cli.ending import end_as_by_interrupt
+from myisam_advisor.cli.number_types import WholeNumber
 from myisam_advisor.cli.options import (
     Duration,
     ServerOptions,
@@ -51,7 +52,7 @@ from myisam_advisor.cli.tried_changes import ReplayWish
 )
 @click.option(
     "--maximum-rate",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     default=MAXIMUM_RATE,
     show_default=True,
     help="Refuse a server with more statements a second.",

@@ -10,6 +10,7 @@ import click
 
 from myisam_advisor.cli.any_way import SOURCES, Wanted, record_running
 from myisam_advisor.cli.described import CHANGE, Described
+from myisam_advisor.cli.number_types import WholeNumber
 from myisam_advisor.cli.options import Duration, ServerOptions, server_options
 from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS
 
@@ -59,7 +60,7 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option(
     "--maximum-rate",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     default=MAXIMUM_RATE,
     show_default=True,
     help="With --seconds: refuse a server with more statements a second.",

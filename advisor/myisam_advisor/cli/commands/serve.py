@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from myisam_advisor.cli.described import WATCH, Described
+from myisam_advisor.cli.number_types import Number, WholeNumber
 from myisam_advisor.cli.options import (
     Command,
     Duration,
@@ -81,7 +82,7 @@ _WEB = (
     click.option(
         "--web.max-requests",
         "maximum_scrapes",
-        type=click.IntRange(1, 1000),
+        type=WholeNumber(1, 1000),
         default=40,
         show_default=True,
         help="Concurrent scrapes.",
@@ -114,7 +115,7 @@ _COLLECT = (
     click.option(
         "--collect.tables.limit",
         "tables_limit",
-        type=click.IntRange(0),
+        type=WholeNumber(0),
         default=100,
         show_default=True,
         help="Number of tables with series of their own; the others are summed.",
@@ -143,12 +144,12 @@ _HISTORY = (
     click.option("--no-history", is_flag=True, help="Keep no history."),
     click.option(
         "--history-days",
-        type=click.FloatRange(0.01, 3650),
+        type=Number(0.01, 3650),
         default=7,
         show_default=True,
         help="How long it is kept.",
     ),
-    click.option("--history-megabytes", type=click.IntRange(1), default=256, show_default=True, help="Maximum size."),
+    click.option("--history-megabytes", type=WholeNumber(1), default=256, show_default=True, help="Maximum size."),
 )
 _LOG = (
     click.option(

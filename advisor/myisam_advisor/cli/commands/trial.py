@@ -14,6 +14,7 @@ from myisam_advisor.cli.completion import rule_ids
 from myisam_advisor.cli.described import CHANGE
 from myisam_advisor.cli.ending import end_as_by_interrupt
 from myisam_advisor.cli.engine_trial import EngineWish, engine_trial, expect_engine_options
+from myisam_advisor.cli.number_types import WholeNumber
 from myisam_advisor.cli.options import (
     Duration,
     ServerOptions,
@@ -146,12 +147,10 @@ class Wanted:
 )
 @click.option(
     "--rounds",
-    type=click.IntRange(1, 1000),
+    type=WholeNumber(1, 1000),
     help="Runs of each variant at most [default: as many as it takes to be clear].",
 )
-@click.option(
-    "--threads", type=click.IntRange(1, 64), help="Concurrent threads [default: 4; mmap tries 1, 4, 16 and 64]."
-)
+@click.option("--threads", type=WholeNumber(1, 64), help="Concurrent threads [default: 4; mmap tries 1, 4, 16 and 64].")
 @click.option("--nice/--no-nice", default=True, help="Run at low priority [default: yes].")
 @click.option(
     "--format",
