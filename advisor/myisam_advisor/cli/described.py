@@ -26,6 +26,10 @@ STATUSES: Pairs = (("0", "Done."), FAILED)
 STATUSES_ALONE: Pairs = (("0", "Done."), FAILED_ALONE)
 
 
+# What an empty text means something for: the anonymous account, no suffix, no path.
+MAY_BE_EMPTY = frozenset({"--user", "--defaults-group-suffix", "--web.external-url", "--web.route-prefix"})
+
+
 class ConnectionOption(click.Option):
     """An option that says which server to look at, and how."""
 
@@ -43,6 +47,14 @@ class _Described(click.Command):
         self.task, self.examples = task, examples
         self.statuses = statuses or (STATUSES if asks_a_server else STATUSES_ALONE)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Once nothing empty is among the words: a variable that is not set in a script would be a server in the place of a file."""
+        if not ctx.resilient_parsing:
+            given, _, _ = self.make_parser(ctx).parse_args(list(args))
+            for parameter in self.params:
+                _refuse_empty(parameter, given.get(parameter.name or ""), ctx)
+        return super().parse_args(ctx, args)
+
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         """In the order they were given: click before 8.5 keeps them in a set, and a man page differed from one build to the next."""
         return sorted(super().get_help_option_names(ctx), key=ctx.help_option_names.index)
@@ -58,6 +70,14 @@ class _Described(click.Command):
         """Examples and statuses."""
         write_pairs(formatter, "Examples", self.examples)
         write_pairs(formatter, "Exit status", self.statuses)
+
+
+def _refuse_empty(parameter: click.Parameter, given: object, context: click.Context) -> None:
+    """What must be given says itself what is wrong with nothing."""
+    is_empty = "" in given if isinstance(given, list | tuple) else given == ""
+    if is_empty and not parameter.required and MAY_BE_EMPTY.isdisjoint(parameter.opts):
+        name = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name.strip("[].")
+        raise click.UsageError(f"{name} is given as an empty text: write a value, or leave it out.", context)
 
 
 class Described(_Described):

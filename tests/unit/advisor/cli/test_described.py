@@ -91,3 +91,27 @@ def test_the_names_of_help_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> 
     command = COMMANDS["explain"]
     context = click.Context(command, **command.context_settings)
     assert command.get_help_option_names(context) == ["--help", "-h", "-?"]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("check", "--facts", ""), "--facts"),
+        (("check", "--facts="), "--facts"),
+        (("check", "-S", ""), "--socket"),
+        (("check", "--key-cache", "hot", "--key-cache", ""), "--key-cache"),
+        (("snapshot", "--output", ""), "--output"),
+        (("explain", ""), "RULE"),
+        (("check", "table-crashed", ""), "NUMBER|RULE"),
+        (("history", ""), "FACT"),
+        (("munin", "install", "--user", "", "--plugins", ""), "--plugins"),
+    ],
+)
+def test_an_empty_text_is_not_taken_for_none(words: tuple[str, ...], name: str) -> None:
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f"Error: {name} is given as an empty text: write a value, or leave it out.\n")
+
+
+def test_where_an_empty_text_means_something_it_is_taken() -> None:
+    assert "the socket /nowhere/s does not exist" in run("check", "--user", "", "--defaults-group-suffix", "", "-S", "/nowhere/s").stderr
