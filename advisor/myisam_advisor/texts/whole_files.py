@@ -23,6 +23,7 @@ from myisam_exporter.errors import UserError
 # node_exporter runs as another user.
 READABLE = 0o644
 NEW_DIRECTORY = 0o755
+OTHER_OUTPUT = "Give another --output."
 MAXIMUM_LINKS = 40  # as the kernel's own limit, path_resolution(7)
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -127,7 +128,7 @@ class OutputDirectory:
             )
 
 
-def write_whole(path: Path, content: str | bytes, remedy: str = "Give another --output.") -> None:
+def write_whole(path: Path, content: str | bytes, remedy: str = OTHER_OUTPUT) -> None:
     """Replace this file by one that holds the content and that others may read.
 
     Raises UserError when the file cannot be written.
@@ -141,7 +142,26 @@ def write_whole(path: Path, content: str | bytes, remedy: str = "Give another --
             file.flush()
             os.fchmod(file.fileno(), READABLE)
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}. {remedy}") from None
+        raise _not_written(path, error, remedy) from None
+
+
+class _OnlyTriedError(Exception):
+    """What was begun is not to be finished."""
+
+
+def expect_writable(path: Path, remedy: str = OTHER_OUTPUT) -> None:
+    """Begin to write this file, and leave nothing of it: whoever looks for an hour first is told before. Raises UserError as `write_whole`."""
+    try:
+        with OutputDirectory(path.parent) as directory, directory.file(path.name):
+            raise _OnlyTriedError
+    except _OnlyTriedError:
+        pass
+    except OSError as error:
+        raise _not_written(path, error, remedy) from None
+
+
+def _not_written(path: Path, error: OSError, remedy: str) -> UserError:
+    return UserError(f"cannot write {path}: {error.strerror or error}. {remedy}")
 
 
 def _open_directory(path: Path, create: bool, only_ours: bool) -> int:
@@ -223,4 +243,4 @@ def _refuse_others(status: os.stat_result, path: Path) -> None:
 
 
 def _refused(path: Path, why: str) -> UserError:
-    return UserError(f"nothing is written to {path}: {why}. Give another --output.")
+    return UserError(f"nothing is written to {path}: {why}. {OTHER_OUTPUT}")

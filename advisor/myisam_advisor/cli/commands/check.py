@@ -116,7 +116,7 @@ def check(
     from myisam_advisor.cli.statements import seen_by, watched
     from myisam_advisor.judging.chosen import refuse_unknown_rules
     from myisam_advisor.reports.formats.base import Shown, report_named
-    from myisam_advisor.texts.whole_files import write_whole
+    from myisam_advisor.texts.whole_files import expect_writable, write_whole
 
     if chosen and format_name != "text":
         raise click.UsageError(f"NUMBER and RULE are for --format text: --format {format_name} tells all findings.")
@@ -124,6 +124,8 @@ def check(
         _refuse_what_tells_no_statements(source, format_name, interval, chosen)
     in_force = site.load()
     refuse_unknown_rules((name for name in chosen if not name.isdecimal()), [rule.id for rule in in_force.rules])
+    if output_file is not None:
+        expect_writable(output_file)
     with watched(source.server) if statements else nullcontext() as watch:
         judgement, facts = judged(source, in_force, interval, history_file, is_live=statements)
         seen = seen_by(watch, facts) if watch else None

@@ -19,9 +19,13 @@ from myisam_advisor.cli.options import (
 )
 from myisam_advisor.cli.sources import judged, kept_proofs
 from myisam_advisor.texts.units import unit_names
+from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from myisam_advisor.changes.plan import ChangePlan
+    from myisam_advisor.texts.whole_files import OutputDirectory
 
 DEFAULT_INTERVAL = "10s"
 FORMATS = unit_names(Path(__file__).parents[2] / "changes" / "formats")
@@ -68,6 +72,8 @@ def plan(
     in_force = site.load()
     known = [rule.id for rule in in_force.rules]
     refuse_unknown_rules((name.partition(":")[0] for name in findings), known)
+    if output is not None and output.exists():
+        _expect_no_plan(output)
     judgement, facts = judged(source, in_force, interval, history_file)
     # On standard error: a script goes to a file, and what was not seen is nothing to run.
     for sentence in not_seen(judgement, facts.interval_seconds):
@@ -79,11 +85,32 @@ def plan(
         _write(made, output)
 
 
+def _expect_no_plan(folder: Path) -> None:
+    """Said before the server is looked at."""
+    from myisam_advisor.changes.formats.base import format_named
+    from myisam_advisor.texts.whole_files import OutputDirectory
+
+    try:
+        with OutputDirectory(folder) as directory:
+            _refuse_present(directory, folder, [format_named("sql").FILE_NAME])
+    except OSError as error:
+        raise _not_written(folder, error) from None
+
+
+def _refuse_present(directory: OutputDirectory, folder: Path, names: Iterable[str]) -> None:
+    present = [name for name in names if directory.holds(name)]
+    if present:
+        raise UserError(f"{folder} already holds {', '.join(present)}: choose another directory, or move them away.")
+
+
+def _not_written(folder: Path, error: OSError) -> UserError:
+    return UserError(f"the plan cannot be written to {folder}: {error.strerror}. Give another --output.")
+
+
 def _write(made: ChangePlan, folder: Path) -> None:
     """Every form that has something to say, each in a file; present ones of another plan are not overwritten."""
     from myisam_advisor.changes.formats.base import format_named
     from myisam_advisor.texts.whole_files import OutputDirectory
-    from myisam_exporter.errors import UserError
 
     texts = {module.FILE_NAME: module.render(made) for module in map(format_named, FORMATS)}
     for form, content in (("init-file", made.init_file), ("cnf", made.settings)):
@@ -91,14 +118,10 @@ def _write(made: ChangePlan, folder: Path) -> None:
             del texts[format_named(form).FILE_NAME]
     try:
         with OutputDirectory(folder, create=True) as directory:
-            present = [name for name in texts if directory.holds(name)]
-            if present:
-                raise UserError(
-                    f"{folder} already holds {', '.join(present)}: choose another directory, or move them away."
-                )
+            _refuse_present(directory, folder, texts)
             for name, text in texts.items():
                 with directory.file(name) as file:
                     file.write(text)
     except OSError as error:
-        raise UserError(f"the plan cannot be written to {folder}: {error.strerror}.") from None
+        raise _not_written(folder, error) from None
     click.echo(f"written to {folder}: {', '.join(texts)}")

@@ -42,7 +42,10 @@ def snapshot(interval: float, without_names: bool, output_file: Path | None, sou
     import json
 
     from myisam_advisor.factbase.document import as_document
+    from myisam_advisor.texts.whole_files import expect_writable
 
+    if output_file is not None:
+        expect_writable(output_file)
     document = as_document(gather(source, interval))
     if without_names:
         from myisam_advisor.factbase.anonymous import anonymised

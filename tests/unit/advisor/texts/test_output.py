@@ -177,3 +177,27 @@ def test_no_descriptor_stays_open(tmp_path: Path, theirs: Path) -> None:
             except UserError:
                 continue
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "said"),
+    [
+        ("check", "gone/report.txt", "cannot write {}: No such file or directory. Give another --output."),
+        ("snapshot", "gone/facts.json", "cannot write {}: No such file or directory. Give another --output."),
+        ("check", "folder/fifo", "nothing is written to {}: it is there already, and is no file. Give another --output."),
+        ("plan", "folder", "{} already holds plan.sql: choose another directory, or move them away."),
+    ],
+)
+def test_where_nothing_can_be_written_it_is_said_before_anything_is_looked_at(command: str, output: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "plan.sql").write_text("another plan")
+    os.mkfifo(tmp_path / "folder" / "fifo")
+    done = run(command, "--socket", "/nowhere/s", "--output", tmp_path / output)
+    assert (done.returncode, done.stderr) == (2, f"myisam-advisor: {said.format(tmp_path / output)}\n")
+
+
+def test_what_is_tried_before_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "report").write_text("old")
+    for name in ("report", "new"):
+        assert "the socket /nowhere/s does not exist" in run("check", "--socket", "/nowhere/s", "--output", tmp_path / name).stderr
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("report", "old")]
