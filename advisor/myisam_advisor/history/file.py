@@ -11,7 +11,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from myisam_advisor.errors import HistoryError
-from myisam_advisor.history.format import FORMAT, FORMATS, SCHEMA, TABLES
+from myisam_advisor.factbase.sqlite_limits import LENGTH, set_limit
+from myisam_advisor.history.format import FORMAT, FORMATS, MAXIMUM_WHOLE_BYTES, SCHEMA, TABLES
 from myisam_advisor.history.records import FILE_FAULTS, Records
 from myisam_exporter.errors import UserError
 
@@ -75,8 +76,10 @@ def open_to_read(path: Path, seconds: float = READING_SECONDS) -> Iterator[Recor
         with closing(sqlite3.connect(address, uri=True, timeout=READER_WAITS_SECONDS)) as database:
             deadline = time.monotonic() + seconds
             database.set_progress_handler(lambda: time.monotonic() > deadline, STEPS_BETWEEN_LOOKS_AT_THE_CLOCK)
+            # A page says how long an entry is, and a gigabyte of it is read before anybody can look at it.
+            set_limit(database, LENGTH, MAXIMUM_WHOLE_BYTES)
             version = pragma(database, "user_version")
-            _refuse_what_is_no_table(path, database)
+            _refuse_what_runs(path, database)
             if version not in FORMATS:
                 raise UserError(f"{path} holds a history of format {version}, not {FORMAT}: it is of another version.")
             records = Records(database, sealed=version == FORMAT)
@@ -87,14 +90,18 @@ def open_to_read(path: Path, seconds: float = READING_SECONDS) -> Iterator[Recor
     say_what_is_damaged(path, records)
 
 
-def _refuse_what_is_no_table(path: Path, database: sqlite3.Connection) -> None:
-    """Views and virtual tables run what somebody else wrote: a history has none."""
+def _refuse_what_runs(path: Path, database: sqlite3.Connection) -> None:
+    """Views, virtual tables and generated columns run what somebody else wrote, the last in calls that nothing interrupts: a history has none."""
     database.execute("PRAGMA trusted_schema=OFF")
     names = ", ".join(f"'{table.name}'" for table in TABLES)
     query = f"SELECT name FROM sqlite_master WHERE name IN ({names}) AND (type <> 'table' OR rootpage = 0) LIMIT 1"
     found = database.execute(query).fetchone()
     if found is not None:
         raise UserError(f"{path} is no history of ours: {found[0]!r} in it is no table.")
+    for table in TABLES:
+        # The last column tells how it is hidden, as generated ones are: sqlite.org/pragma.html, table_xinfo.
+        if any(column[-1] for column in database.execute(f"PRAGMA table_xinfo({table.name})")):
+            raise UserError(f"{path} is no history of ours: {table.name!r} in it has columns that are worked out.")
 
 
 def say_what_is_damaged(path: Path, records: Records) -> None:

@@ -6,6 +6,7 @@ import random
 import sqlite3
 import threading
 import time
+import tracemalloc
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
@@ -371,6 +372,36 @@ def test_a_view_in_the_place_of_a_table_is_refused(written: Path, table: str) ->
     for read in (targets_of, recorded_facts, recorded_episodes):
         with pytest.raises(UserError, match=f"'{table}' in it is no table"):
             read(written)
+
+
+# Each is one call to SQLite: gigabytes, or minutes without an end that anybody can interrupt.
+WORKED_OUT = ("zeroblob(999999999)", "instr(hex(zeroblob(20000000)), hex(zeroblob(10000000)) || '1')")
+
+
+@pytest.mark.parametrize("kind", ["VIRTUAL", "STORED"])
+@pytest.mark.parametrize("value", WORKED_OUT)
+@pytest.mark.parametrize("table", ["target", "sample", "latest", "stretch"])
+def test_a_column_that_is_worked_out_is_refused(written: Path, table: str, value: str, kind: str) -> None:
+    with closing(sqlite3.connect(written)) as database:
+        database.execute("PRAGMA writable_schema=ON")
+        definition = f"CREATE TABLE {table} (a INTEGER NOT NULL, worked_out GENERATED ALWAYS AS ({value}) {kind})"
+        database.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (definition, table))
+        database.execute("DELETE FROM sqlite_master WHERE tbl_name = ? AND type = 'index'", (table,))
+        database.commit()
+    for read in (targets_of, recorded_facts, recorded_episodes):
+        with pytest.raises(UserError, match=f"'{table}' in it has columns that are worked out"):
+            read(written)
+
+
+def test_an_entry_that_is_longer_than_any_may_be_is_skipped_unread(written: Path) -> None:
+    with closing(sqlite3.connect(written)) as database, database:
+        database.execute("INSERT INTO target (id, label) VALUES (77, zeroblob(?))", (history_format.MAXIMUM_WHOLE_BYTES + 1,))
+    tracemalloc.start()
+    try:
+        assert targets_of(written) == [LABEL]
+        assert tracemalloc.get_traced_memory()[1] < history_format.MAXIMUM_WHOLE_BYTES
+    finally:
+        tracemalloc.stop()
 
 
 def test_reading_ends_in_time(written: Path) -> None:
