@@ -14,12 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import bcrypt
 import pytest
 import yaml
 
 from demo.load import InsertLoad
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import Daemon, free_port, peer, serving, wait_for
+from tests.support.program import PROGRAM
 from tests.support.repository import ROOT
 from tests.support.servers import CopiedServer, binaries_of
 
@@ -27,6 +29,8 @@ RULES = ROOT / "rules" / "prometheus"
 DASHBOARDS = sorted((ROOT / "dashboards").glob("*.json"))
 ALERT = "MyisamKeyCacheContention"
 SHORT = "2s"
+# Some looks of the daemon below: three seconds each.
+WINDOW = "9s"
 
 
 def get(url: str) -> Any:
@@ -67,12 +71,13 @@ class Chain:
 
 
 def with_short_waits(folder: Path) -> Path:
-    """The shipped alerts with every `for` cut short: all else is theirs."""
+    """The shipped alerts with every `for` and every window cut short, as scrapes are a second apart here: all else is theirs."""
     alerts = yaml.safe_load((RULES / "alerts.yaml").read_text("utf-8"))
     for group in alerts["groups"]:
         for rule in group["rules"]:
             if "for" in rule:
                 rule["for"] = SHORT
+            rule["expr"] = re.sub(r"\[\d+m\]", f"[{WINDOW}]", rule["expr"])
     path = folder / "alerts.yaml"
     path.write_text(yaml.safe_dump(alerts))
     return path
@@ -302,11 +307,57 @@ def test_the_documented_fleet_configuration_probes_every_listed_target(tmp_path:
             assert int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Threads_connected'")[0][1])) == count + 1
 
 
+def test_the_documented_configuration_scrapes_a_daemon_with_tls_and_a_login(tmp_path: Path) -> None:
+    files = {"key": tmp_path / "server.key", "certificate": tmp_path / "myisam-ca.crt"}
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=lab", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", files["key"], "-out", files["certificate"]]
+    subprocess.run(list(map(str, made)), check=True, capture_output=True)
+    web = {"tls_server_config": {"cert_file": str(files["certificate"]), "key_file": str(files["key"])}, "basic_auth_users": {"prometheus": bcrypt.hashpw(b"secret", bcrypt.gensalt(4)).decode()}}
+    (tmp_path / "web.yaml").write_text(yaml.safe_dump(web))
+    (tmp_path / "myisam.password").write_text("secret\n")
+    exporter, port = f"127.0.0.1:{free_port()}", free_port()
+    blocks = re.findall(r"```yaml\n# prometheus.yml\n(.*?)```", (ROOT / "docs" / "guide" / "fleet.md").read_text("utf-8"), re.DOTALL)
+    [block] = [block for block in blocks if "scheme: https" in block]
+    (tmp_path / "prometheus.yml").write_text(block.replace("/etc/prometheus", str(tmp_path)).replace("db1.example:9942", exporter).replace(', "db2.example:9942"', "").replace("15s", "1s"))
+    with CopiedServer(binaries_of("mariadb-10.11")) as server:
+        words = ["serve", "--web.listen-address", exporter, "--web.config.file", tmp_path / "web.yaml", "--socket", server.socket, "--user", "root", "--no-history"]
+        commands = ([PROGRAM, *words], [peer("prometheus"), f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data", f"--web.listen-address=127.0.0.1:{port}"])
+        processes = [subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for command in commands]
+        try:
+            asked = f"http://127.0.0.1:{port}"
+            assert wait_for(lambda: is_ready(f"{asked}/-/ready"), 60)
+
+            def scraped() -> bool:
+                return [one["health"] for one in get(f"{asked}/api/v1/targets")["data"]["activeTargets"]] == ["up"]
+
+            assert wait_for(scraped, 30), get(f"{asked}/api/v1/targets")
+            (tmp_path / "myisam.password").write_text("another\n")
+            assert wait_for(lambda: "401" in str(get(f"{asked}/api/v1/targets")), 30)
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
+
+
+def test_the_documented_routes_page_for_what_is_meant_to(tmp_path: Path) -> None:
+    [block] = re.findall(r"```yaml\n# alertmanager.yml\n(.*?)```", (ROOT / "docs" / "guide" / "prometheus.md").read_text("utf-8"), re.DOTALL)
+    (tmp_path / "alertmanager.yml").write_text(block)
+    named = re.search(r"recording\.yaml\), each tested.*?meant to page", (ROOT / "docs" / "guide" / "prometheus.md").read_text("utf-8"), re.DOTALL)
+    assert named
+    severities = {rule["alert"]: rule["labels"]["severity"] for group in yaml.safe_load((RULES / "alerts.yaml").read_text("utf-8"))["groups"] for rule in group["rules"]}
+    pages = set()
+    for alert, severity in severities.items():
+        words = [peer("amtool"), "config", "routes", "test", f"--config.file={tmp_path}/alertmanager.yml", f"alertname={alert}", f"severity={severity}"]
+        if subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True).stdout.strip() == "pager":
+            pages.add(alert)
+    assert pages == set(re.findall(r"`(Myisam\w+)`", named[0]))
+
+
 @pytest.mark.parametrize("name", ["prometheus.yml", "agent.yml"])
 def test_promtool_accepts_every_documented_configuration(name: str, tmp_path: Path) -> None:
     blocks = re.findall(rf"```yaml\n# {name}\n(.*?)```", (ROOT / "docs" / "guide" / "fleet.md").read_text("utf-8"), re.DOTALL)
     assert blocks
-    (tmp_path / "remote-write.password").write_text("secret")
+    for file in ("remote-write.password", "myisam.password", "myisam-ca.crt"):
+        (tmp_path / file).write_text("secret")
     for number, block in enumerate(blocks):
         path = tmp_path / f"{number}.yml"
         path.write_text(block.replace("/etc/prometheus", str(tmp_path)).replace("/usr/share/myisam-advisor/prometheus", str(RULES)))
