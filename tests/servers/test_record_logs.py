@@ -98,3 +98,27 @@ def test_several_statements_at_once_are_recorded_one_by_one(flavour: PrivateServ
         told = [one for one in statements if one[1] in (*sent, "SELECT 'last'")]
         assert [statement for _, statement in told] == [*sent, "SELECT 'last'"]
         assert [database for database, statement in told if not statement.startswith("USE")] == [b"one", b"other_one", b"other_one", b"other_one"]
+
+
+@pytest.mark.parametrize("kind", ["mysql-5.6", "mariadb-10.11", "mysql-9.7"])
+def test_rows_are_those_that_came_or_are_not_told(kind: str, tmp_path: Path) -> None:
+    # From the query cache come other numbers than the rows: each is asked twice.
+    asked = (
+        "SELECT id FROM t WHERE id > 90", "SELECT id FROM t ORDER BY id LIMIT 5, 6", "SELECT SQL_CALC_FOUND_ROWS id FROM t ORDER BY id LIMIT 3",
+        "SELECT id FROM t WHERE id = 1000", "HANDLER t OPEN", "HANDLER t READ FIRST LIMIT 2, 2", "HANDLER t CLOSE",
+    )  # fmt: skip
+    came: dict[bytes, int] = {}
+    with CopiedServer(binaries_of(kind), ["--loose-query-cache-type=1", "--loose-query-cache-size=8M"]) as server, schema(server, "shop"):
+        rows = ",".join(f"({number})" for number in range(100))
+        server.execute("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=MyISAM", f"INSERT INTO t VALUES {rows}", database="shop")
+        with logging(server, "slow_log") as log:
+            with server.session("shop") as connection, closing(connection.cursor()) as cursor:
+                for statement in asked * 2:
+                    cursor.execute(statement)
+                    came[statement.encode()] = len(cursor.fetchall())
+            time.sleep(0.1)
+            _, events = recorded("slow_log", log, tmp_path)
+    told = [event for event in events if event.statement in came]
+    assert len(told) == 2 * len(asked)
+    assert {event.rows_sent for event in told if event.statement == asked[0].encode()} >= {9}
+    assert [event for event in told if event.rows_sent not in (None, came[event.statement])] == []

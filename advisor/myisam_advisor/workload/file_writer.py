@@ -65,7 +65,7 @@ class WorkloadWriter:
         self.left_out: Counter[str] = Counter()
         self.ended_at_microseconds: int | None = None
         self.note: dict[str, str] = {}
-        self._header = header
+        self.header = header
         self._open = contextlib.ExitStack()
         self._file: IO[bytes]
 
@@ -78,7 +78,7 @@ class WorkloadWriter:
             packed = opened.enter_context(gzip.GzipFile("", "wb", _COMPRESSION, file.buffer))
             # GzipFile is slow for small writes.
             self._file = opened.enter_context(io.BufferedWriter(_Raw(packed), _BUFFER_BYTES))
-            self._line(header_document(self._header))
+            self._line(header_document(self.header))
             self._open = opened.pop_all()
         return self
 

@@ -18,6 +18,7 @@ from myisam_advisor.workload.several_statements import SEVERAL, apart
 from myisam_advisor.workload.sources import all_sources
 from myisam_advisor.workload.sources.base import LogSource, Reading
 from myisam_advisor.workload.statements import refused
+from myisam_advisor.workload.told_rows import may_cache, with_believed_rows
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 
@@ -112,7 +113,7 @@ def record_log(
 def keep(writer: WorkloadWriter, events: Iterator[Event], told: Told = NOTHING_TOLD) -> None:
     """Write what may be replayed, and leave out the rest by name."""
     end = writer.ended_at_microseconds or 0
-    prepared = Prepared()
+    prepared, cache = Prepared(), may_cache(writer.header.flavour, writer.header.server_version)
     for event in events:
         if event.connection in told.ignored_connections:
             writer.leave_out(OUR_OWN)
@@ -125,7 +126,7 @@ def keep(writer: WorkloadWriter, events: Iterator[Event], told: Told = NOTHING_T
             reason = refused(one.statement) or prepared.refused(one)
             if reason is not None:
                 writer.leave_out(reason)
-            elif writer.write(one):
+            elif writer.write(with_believed_rows(one, cache)):
                 end = max(end, event.start_microseconds + (event.duration_microseconds or 0))
     writer.ended_at_microseconds = min(end, LAST_MOMENT - 1) or None
 

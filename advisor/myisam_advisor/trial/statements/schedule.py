@@ -32,14 +32,16 @@ from myisam_advisor.trial.statements.records import (
 from myisam_advisor.trial.statements.survey import Judged, Judging, KindUse, Survey, TableName, named
 from myisam_advisor.trial.statements.threads import Threads, divide
 from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.several_statements import used_database
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # A larger result is read row by row, and never held whole.
 LARGE_ROWS = 10_000
-UNKNOWN = -1
+UNKNOWN, NONE_INSERTED = -1, -2
 # What fills a record up, and what the records of a connection's beginning and end take.
 ALIGNED_BYTES, CONNECTION_BYTES = 8, 256
 UTF8, ANY_BYTES = b"utf8mb4", b"binary"
+USES_ANOTHER = "USE of a database without copied tables"
 DEFINES, UNSEEN_CALL = "changes definitions of tables", "CALL of a procedure that is not there, or may not be seen"
 UNTOLD = "what it writes cannot be told from its words"
 COUNTED_WRITES = frozenset((b"insert", b"replace", b"update", b"delete"))
@@ -244,8 +246,8 @@ class _Writing:
         return begun
 
     def _why_left_out(self, event: Event, judged: Judged, connection: _Open) -> str:
-        if judged.refused:
-            return judged.refused
+        if judged.refused or judged.is_use:
+            return judged.refused or self._why_not_used(event)
         tables = judged.tables(event.database)
         if judged.is_temporary:
             made = named(judged.touched.writes, event.database)
@@ -261,6 +263,11 @@ class _Writing:
         if judged.is_untold:
             return UNTOLD
         return self._why_missing(tables - connection.temporary) or self._why_not_done(event, judged, connection)
+
+    def _why_not_used(self, event: Event) -> str:
+        """Whether USE names a database that is not there, which may be called by other letters."""
+        database = used_database(event.statement) or b""
+        return "" if self._databases & {database, database.lower()} else USES_ANOTHER
 
     def _why_not_done(self, event: Event, judged: Judged, connection: _Open) -> str:
         """Whether it needs a trigger or a routine that is not there."""
@@ -308,7 +315,13 @@ class _Writing:
 
 
 def _changed(event: Event, judged: Judged) -> int:
-    """How many rows a write changed when it was recorded; UNKNOWN where that is not told, or depends on the client: of ON DUPLICATE KEY UPDATE."""
-    if event.rows_affected is None or judged.verb not in COUNTED_WRITES:
+    """How many rows a write changed when it was recorded, NONE_INSERTED of an INSERT that added none; UNKNOWN where that is not told, or says nothing.
+
+    What ON DUPLICATE KEY UPDATE changed depends on the client. An UPDATE that changed none may have found rows that were as it would have them, by the time of day.
+    """
+    changed, verb = event.rows_affected, judged.verb
+    if changed is None or verb not in COUNTED_WRITES or (verb == b"update" and not changed):
         return UNKNOWN
-    return UNKNOWN if judged.verb == b"insert" and b"duplicate" in event.statement.lower() else event.rows_affected
+    if verb != b"insert":
+        return changed
+    return UNKNOWN if b"duplicate" in event.statement.lower() else changed or NONE_INSERTED

@@ -11,7 +11,7 @@ from itertools import repeat
 
 from myisam_advisor.trial.statements.records import NANOSECONDS_PER_SECOND, Answer
 from myisam_advisor.trial.statements.replay_result import Latency, Measured
-from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule
+from myisam_advisor.trial.statements.schedule import NONE_INSERTED, UNKNOWN, Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, Sent
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
@@ -100,8 +100,8 @@ def _compare(run: Run, kind: int, recorded: tuple[int, int, int], expected: int,
     """Count whether it is answered as recorded (rows returned, error, rows changed), and as in the baseline's first run."""
     rows, error, wrote = recorded
     if answer.error:
-        # Which error a recording does not tell, it did not have: statements that fail are rare.
-        if answer.error != error:
+        # Which error a recording does not tell, it did not have: statements that fail are rare. An INSERT that added no row failed, as good as always.
+        if answer.error != error and wrote != NONE_INSERTED:
             run.differences[kind, answer.error] += 1
     elif error > 0 and answer.was_sent:
         run.differences[kind, TAKEN] += 1
@@ -127,7 +127,7 @@ def _changes_otherwise(recorded: int, answer: Answer) -> bool:
     """Whether a write finds none where it changed rows when it was recorded, or the other way about; how many is not asked."""
     if recorded == UNKNOWN or not answer.was_sent:
         return False
-    return not (answer.affected or answer.found_alike) if recorded else answer.affected > 0
+    return not (answer.affected or answer.found_alike) if recorded > 0 else answer.affected > 0
 
 
 def keep_usual(schedule: Schedule, sent: Sent) -> None:

@@ -2,7 +2,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from myisam_advisor.trial.statements.records import CLOSE, OPEN, RECORD, STATEMENT, TICKET, USE
-from myisam_advisor.trial.statements.schedule import DEFINES, UNKNOWN, Schedule, write_schedule
+from myisam_advisor.trial.statements.schedule import (
+    DEFINES,
+    NONE_INSERTED,
+    UNKNOWN,
+    USES_ANOTHER,
+    Schedule,
+    write_schedule,
+)
 from myisam_advisor.trial.statements.survey import Judging, TableName, survey
 from myisam_advisor.workload.events import Event
 from tests.support.workloads import BEGAN, event
@@ -152,3 +159,20 @@ def test_rows_and_errors_that_are_not_told_are_unknown(tmp_path: Path) -> None:
     schedule = scheduled(tmp_path, [told, event(1, 9, b"SELECT 2", rows=None)])
     assert list(schedule.plans[0].rows) == [1, UNKNOWN]
     assert list(schedule.plans[0].errors) == [1146, UNKNOWN]
+
+
+def test_use_of_a_database_that_is_not_there_is_not_sent(tmp_path: Path) -> None:
+    events = [event(1, 0, b"USE shop"), event(1, 1, b"use `Shop`"), event(1, 2, b"USE mysql"), event(1, 3, b"/* c */ USE other -- d")]
+    schedule = scheduled(tmp_path, events)
+    assert schedule.left_out == {USES_ANOTHER: 2}
+    assert [text for action, _, text, _ in records(schedule, 0) if action == STATEMENT] == [b"USE shop", b"use `Shop`"]
+
+
+def test_how_many_rows_a_write_changed_is_kept_where_it_says_something(tmp_path: Path) -> None:
+    cases = [
+        (b"DELETE FROM words", 5, 5), (b"DELETE FROM words", 0, 0), (b"REPLACE INTO words VALUES (1)", 2, 2), (b"UPDATE words SET a = 1", 3, 3),
+        (b"UPDATE words SET a = NOW()", 0, UNKNOWN), (b"INSERT INTO words VALUES (1)", 1, 1), (b"INSERT INTO words VALUES (1)", 0, NONE_INSERTED),
+        (b"INSERT INTO words VALUES (1) ON DUPLICATE KEY UPDATE a = 1", 1, UNKNOWN), (b"DELETE FROM words", None, UNKNOWN), (b"SELECT 1", 0, UNKNOWN),
+    ]  # fmt: skip
+    events = [event(1, number, statement)._replace(rows_affected=changed) for number, (statement, changed, _) in enumerate(cases)]
+    assert list(scheduled(tmp_path, events).plans[0].changed) == [kept for _, _, kept in cases]

@@ -2,7 +2,7 @@ from array import array
 from pathlib import Path
 
 from myisam_advisor.trial.statements.records import ANSWER, THREAD, read_report
-from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule, ThreadPlan
+from myisam_advisor.trial.statements.schedule import NONE_INSERTED, UNKNOWN, Schedule, ThreadPlan
 from myisam_advisor.trial.statements.sender import Sent
 from myisam_advisor.trial.statements.tally import TAKEN, keep_usual, measured, tally
 
@@ -62,6 +62,15 @@ def test_what_failed_when_it_was_recorded_and_does_not_here_is_another_answer(tm
     run = tally(Schedule(tmp_path, ["insert"], [plan], [], 1, 0, {}, frozenset()), Sent(tmp_path, [read_report(head)]), 0.5)
     assert dict(run.differences) == {(0, TAKEN): 1}
     assert (run.rows_equal, run.unconnected) == (2, 1)
+
+
+def test_an_insert_that_added_no_row_failed_though_the_recording_tells_no_error(tmp_path: Path) -> None:
+    plan = ThreadPlan(array("I", [0, 0, 0]), array("q", [0, 0, 0]), array("i", [UNKNOWN] * 3), changed=array("q", [NONE_INSERTED, NONE_INSERTED, 1]))
+    head = THREAD.pack(0, 2 * 10**9, 0, 10**9, 0, 0, 0, 0)
+    answers = [(0, 0, 1062), (0, 1, 0), (0, 0, 1062)]
+    (tmp_path / "0.answers").write_bytes(head + b"".join(ANSWER.pack(1, MILLISECOND, *answer, 1) for answer in answers))
+    run = tally(Schedule(tmp_path, ["insert"], [plan], [], 1, 0, {}, frozenset()), Sent(tmp_path, [read_report(head)]), 0.5)
+    assert dict(run.differences) == {(0, 0): 1, (0, 1062): 1}
 
 
 def test_a_write_that_finds_none_where_it_changed_rows_is_another_answer(tmp_path: Path) -> None:
