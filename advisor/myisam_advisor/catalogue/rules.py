@@ -21,6 +21,8 @@ from myisam_exporter.facts.columns import Value
 SEVERITIES = ("critical", "warning", "info")
 CONFIDENCES = ("confirmed", "likely", "suspected")
 FLAVOURS = ("mysql", "percona", "mariadb")
+# Which way a number goes that a remedy changes.
+LARGER, SMALLER = "larger", "smaller"
 # What one disk that turns does: the figure that the published thresholds rest on. An SSD does a hundred times as many.
 STORAGE_READS_PER_SECOND = 100
 
@@ -146,6 +148,7 @@ class Rule:
     resource: str = ""
     resource_order: int = 0
     variable: str | None = None
+    becomes: str = ""
     needs: tuple[Need, ...] = ()
     flavours: tuple[str, ...] = FLAVOURS
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -279,7 +282,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Rule:
     plain = {name: str(content[name]).strip() for name in REQUIRED - {"sources"}}
     optional = {
         name: content[name]
-        for name in ("to_do", "published", "confidence", "resource", "variable", "planner", "forecast")
+        for name in ("to_do", "published", "confidence", "resource", "variable", "becomes", "planner", "forecast")
         if name in content
     }
     return Rule(

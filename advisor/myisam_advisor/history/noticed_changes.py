@@ -60,11 +60,18 @@ class Change:
         """Whether it is one of the variable, or of the option of a table, that a rule is about."""
         if self.name == NAMED_KEY_CACHES and not self.new:
             return False  # a restart loses them: that is no remedy's work
-        part = PARTS_OF_TABLES.get(variable or "")
-        if part is not None and self.name.startswith(TABLE):
-            old, new = ((text or "").partition(", ")[part] for text in (self.old, self.new))
+        if variable in PARTS_OF_TABLES and self.name.startswith(TABLE):
+            old, new = self.values_of(variable)
             return old != new
         return variable is not None and self.name in (variable, *ALSO_NOTICED_AS.get(variable, ()))
+
+    def values_of(self, variable: str | None) -> tuple[str, str]:
+        """What the variable, or the option of a table, was and became; empty for what is unknown or absent."""
+        old, new = self.old or "", self.new or ""
+        part = PARTS_OF_TABLES.get(variable or "")
+        if part is None or not self.name.startswith(TABLE):
+            return old, new
+        return old.partition(", ")[part], new.partition(", ")[part]
 
 
 def separate(changes: Iterable[Change]) -> list[Change]:

@@ -126,6 +126,7 @@ def verify(
     """
     from myisam_advisor.history.paths import history_path, readable_histories
     from myisam_advisor.history.reader import changes_of, targets_of
+    from myisam_advisor.history.remedies_made import doubts, is_made, last_change
     from myisam_advisor.history.verification import overall
 
     path = history_file or next(iter(readable_histories()), history_path())
@@ -136,33 +137,20 @@ def verify(
         return
     rules = site.load().rules
     chosen = [rule for rule in rules if rule.id in rule_ids]
-    at = moment if moment is not None else _last_change(changes, chosen)
+    at = moment if moment is not None else last_change(changes, chosen)
     measures = _measures(rule_ids, rules)
     found = _compared(path, target, measures, [rule.id for rule in chosen], at, window, settle)
     compared, outcomes, load = found.window, found.outcomes, found.load
     near = [change for change in changes if compared.before_begin <= change.noticed_at <= compared.after_end]
-    own = [rule for rule in chosen if _is_change_of(rule, near, said=moment is not None)]
+    own = [rule for rule in chosen if is_made(rule, near, said=moment is not None)]
+    cautions = [*doubts(chosen, near), *filter(None, [_caution(load)])]
     if format_name == "json":
-        print(_as_json(at, compared, near, outcomes, load))
+        print(_as_json(at, near, found, cautions))
     else:
-        print(_as_text(target, at, near, found), end="")
+        print(_as_text(target, at, near, found, cautions), end="")
     if own and not _caution(load):
         _note(target, at, own, outcomes, found.forecasts)
     sys.exit(EXIT_STATUSES[overall(outcomes)])
-
-
-def _is_change_of(rule: Rule, near: Sequence[Change], *, said: bool) -> bool:
-    """Whether what was changed near that time is what the rule is about, and nothing else. `said` is whether the user named the time.
-
-    What the daemon does not notice, and what is no variable's, is taken on the user's word.
-    """
-    from myisam_advisor.history.noticed_changes import separate
-
-    changes = separate(near)
-    if said and (not changes or not rule.variable):
-        return len(changes) <= 1
-    moments = {change.noticed_at for change in changes}
-    return len(moments) == 1 and all(change.is_of(rule.variable) for change in changes)
 
 
 def _note(
@@ -201,14 +189,6 @@ def _target(targets: Sequence[str], label: str, path: Path) -> str:
     if not targets:
         raise UserError(f"{path} holds no samples yet: let `myisam-advisor serve` run for a while.")
     return label or targets[0]
-
-
-def _last_change(changes: Sequence[Change], chosen: Sequence[Rule]) -> float:
-    """The last change that is about the rules' variables; the last one of all where none is, or none is asked for."""
-    about = [one for one in changes if any(one.is_of(rule.variable) for rule in chosen)] or list(changes)
-    if not about:
-        raise UserError("the history knows of no change: say when it was made (--at '2026-11-21 14:30', or --at=-2h).")
-    return about[-1].noticed_at
 
 
 def _measures(names: Sequence[str], rules: Sequence[Rule]) -> list[Measure]:
@@ -287,15 +267,15 @@ def _said(moment: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
 
 
-def _as_text(target: str, at: float, near: Sequence[Change], found: Compared) -> str:
+def _as_text(target: str, at: float, near: Sequence[Change], found: Compared, cautions: Sequence[str]) -> str:
     from myisam_advisor.texts.drawing import drawn, terminal_width
 
-    parts = _parts(target, at, near, found, terminal_width(sys.stdout))
+    parts = _parts(target, at, near, found, cautions, terminal_width(sys.stdout))
     return drawn(parts, sys.stdout, piped_width=WIDTH, maximum_width=WIDTH)
 
 
 def _parts(
-    target: str, at: float, near: Sequence[Change], found: Compared, width: int | None
+    target: str, at: float, near: Sequence[Change], found: Compared, cautions: Sequence[str], width: int | None
 ) -> Iterable[RenderableType]:
     from rich.text import Text
 
@@ -315,9 +295,7 @@ def _parts(
         yield from outcome_lines(told, found.load, width)
         if len(told) < len(found.outcomes):
             yield Text(f"{len(found.outcomes) - len(told)} more have too few samples.", style="dim")
-        caution = _caution(found.load)
-        if caution:
-            yield Text(caution, style="yellow")
+        yield from (Text(printable(caution), style="yellow") for caution in cautions)
     yield Text(overall(found.outcomes).capitalize() + ".", style="bold")
     if overall(found.outcomes) == NOT_ENOUGH:
         yield Text(_what_is_lacking(found, has_samples=bool(told)))
@@ -345,9 +323,7 @@ def _caution(load: Outcome | None) -> str:
     )
 
 
-def _as_json(
-    at: float, compared: Window, near: Sequence[Change], outcomes: Sequence[Outcome], load: Outcome | None
-) -> str:
+def _as_json(at: float, near: Sequence[Change], found: Compared, cautions: Sequence[str]) -> str:
     import json
     from dataclasses import asdict
 
@@ -357,11 +333,11 @@ def _as_json(
     document = {
         **heading(),
         "changed_at": at,
-        "window": asdict(compared),
+        "window": asdict(found.window),
         "changes": [asdict(change) for change in near],
-        "measures": [asdict(outcome) for outcome in outcomes],
-        "load": asdict(load) if load else None,
-        "caution": _caution(load) or None,
-        "verdict": overall(outcomes),
+        "measures": [asdict(outcome) for outcome in found.outcomes],
+        "load": asdict(found.load) if found.load else None,
+        "caution": " ".join(cautions) or None,
+        "verdict": overall(found.outcomes),
     }
     return json.dumps(document, indent=1)

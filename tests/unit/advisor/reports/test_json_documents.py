@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from myisam_advisor.cli.commands.verify import Compared
 from myisam_advisor.cli.commands.verify import _as_json as verify_as_json
 from myisam_advisor.cli.kept_trials import Keeping
 from myisam_advisor.daemon.pages import _advice_of
@@ -145,8 +146,9 @@ def test_a_trial() -> None:
 def test_a_change_verified() -> None:
     outcome = Outcome("status.Questions.per_second", "lower", 5.0, 3.0, (9, 9), 0.6, 0.5, 0.7, "improved")
     for load in (outcome, None):
-        text = verify_as_json(9.0, Window(1.0, 2.0, 3.0, 4.0), [Change(2.5, "key_buffer_size", "1", None)], [outcome], load)
-        assert assert_keeps("verify", text)["verdict"] == "improved"
+        found = Compared(Window(1.0, 2.0, 3.0, 4.0), [outcome], load, {}, ())
+        document = assert_keeps("verify", verify_as_json(9.0, [Change(2.5, "key_buffer_size", "1", None)], found, ["One.", "Two."]))
+        assert (document["verdict"], document["caution"]) == ("improved", "One. Two.")
 
 
 def test_a_document_that_misses_or_adds_something_does_not_keep_to_it(look: RecordedLook) -> None:

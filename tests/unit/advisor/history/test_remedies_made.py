@@ -1,0 +1,87 @@
+"""Which changes are a rule's remedy: its variable, changed the rule's way."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.history.ledger import Ledger
+from myisam_advisor.history.noticed_changes import Change
+from myisam_advisor.history.remedies_made import doubts, is_made, is_remedy, last_change
+from myisam_exporter.errors import UserError
+from tests.support import program
+from tests.unit.advisor.history.test_verification import Noticed, history
+
+RULES = {rule.id: rule for rule in shipped_rules()}
+# What no history notices, or what has no way to go: an engine, and the file in which a layout of key caches is written down.
+WITHOUT_A_WAY = {"migrate-engine", "key-cache-layout-lost"}
+
+
+def test_every_shipped_rule_that_can_be_verified_says_which_way_its_variable_goes() -> None:
+    assert {rule.id for rule in RULES.values() if rule.variable and rule.measures and not rule.becomes} == WITHOUT_A_WAY
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "old", "new", "expected"),
+    [
+        ("key-buffer-too-small", "key_buffer_size", "8388608", "16777216", True), ("key-buffer-too-small", "key_buffer_size", "16777216", "8388608", False),
+        ("key-buffer-too-large", "key_buffer_size", "16777216", "8388608", True), ("key-buffer-too-large", "key_buffer_size", "8388608", "16777216", False),
+        ("table-cache-too-small", "table_cache", "64", "400", True), ("table-cache-too-large", "table_open_cache", "64", "400", False),
+        ("concurrent-insert-lock", "concurrent_insert", "AUTO", "NEVER", True), ("concurrent-insert-lock", "concurrent_insert", "AUTO", "ALWAYS", False),
+        ("concurrent-insert-lock", "concurrent_insert", "NEVER", "AUTO", False), ("mmap-enable", "myisam_use_mmap", "ON", "OFF", False),
+        ("query-cache-contention", "query_cache_type", "ON", "OFF", True), ("query-cache-contention", "query_cache_type", "OFF", "ON", False),
+        ("query-cache-contention", "query_cache_size", "67108864", "0", True),
+        ("key-cache-contention", "key_cache_segments", "0", "16", True), ("key-cache-contention", "key_cache_segments", "16", "0", False),
+        ("key-cache-contention", "named key caches", "", "hot_1 (5), hot_2 (6)", True), ("key-cache-contention", "named key caches", "a (5), b (6)", "a (5)", False),
+        ("pack-keys", "table s.t", "dynamic, 2 packed indexes", "dynamic, 0 packed indexes", True), ("pack-keys", "table s.t", "dynamic, 0 packed indexes", "dynamic, 2 packed indexes", False),
+        # What was not known before went no way that is known.
+        ("key-buffer-too-small", "key_buffer_size", None, "16777216", False), ("key-buffer-too-small", "slow_query_log", "0", "1", False),
+    ],
+)  # fmt: skip
+def test_the_opposite_change_is_no_remedy(rule: str, name: str, old: str | None, new: str | None, expected: bool) -> None:
+    assert is_remedy(Change(1000.0, name, old, new), RULES[rule]) is expected
+
+
+RAISED, TAKEN_BACK = Change(1000.0, "key_buffer_size", "8", "16"), Change(5000.0, "key_buffer_size", "16", "8")
+LOGGED = Change(6000.0, "slow_query_log", "0", "1")
+
+
+def test_the_last_remedy_is_looked_at_and_not_what_took_it_back() -> None:
+    small, large = RULES["key-buffer-too-small"], RULES["key-buffer-too-large"]
+    assert last_change([RAISED, TAKEN_BACK, LOGGED], [small]) == RAISED.noticed_at
+    assert last_change([RAISED, TAKEN_BACK, LOGGED], [large]) == TAKEN_BACK.noticed_at
+    assert last_change([TAKEN_BACK, LOGGED], [small]) == TAKEN_BACK.noticed_at
+    assert last_change([RAISED, LOGGED], [RULES["read-buffer-too-large"]]) == LOGGED.noticed_at
+    assert last_change([RAISED, LOGGED], []) == LOGGED.noticed_at
+    with pytest.raises(UserError, match="say when it was made"):
+        last_change([], [small])
+
+
+def test_doubts_are_told_of_what_was_not_done() -> None:
+    small = RULES["key-buffer-too-small"]
+    assert doubts([small], [RAISED]) == []
+    assert doubts([small], [TAKEN_BACK]) == ["key_buffer_size went another way than key-buffer-too-small asks for: this says nothing of its advice."]
+    assert doubts([small], [LOGGED]) == ["No change of key_buffer_size was noticed then: whether key-buffer-too-small was followed is not known."]
+    assert doubts([RULES["page-cache-cold"], RULES["pack-keys"]], [LOGGED]) == []  # no variable, and one that is not followed where there are many tables
+    assert not is_made(small, [TAKEN_BACK], said=True)
+    assert is_made(small, [RAISED], said=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "told"),
+    [
+        ([("key_cache_segments", "8", "0")], ("key-cache-contention",), "key_cache_segments went another way than key-cache-contention asks for"),
+        ([("slow_query_log", "0", "1")], ("key-cache-contention",), "No change of key_cache_segments was noticed then"),
+    ],
+)  # fmt: skip
+def test_verify_says_so_and_the_ledger_takes_nothing_of_it(tmp_path: Path, changes: Sequence[Noticed], words: tuple[str, ...], told: str) -> None:
+    history(tmp_path / "h", 50, 10, changes=changes)
+    state = {"STATE_DIRECTORY": str(tmp_path / "state")}
+    shown = program.run("verify", *words, "--history", tmp_path / "h", environment=state)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert told in " ".join(shown.stdout.split())
+    document = json.loads(program.run("verify", *words, "--history", tmp_path / "h", "--format", "json", environment=state).stdout)
+    assert told in document["caution"]
+    assert Ledger(tmp_path / "state" / "forecasts").entries() == ([], [])
