@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from myisam_advisor.texts.near import did_you_mean
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.errors import UserError, shortened
+from myisam_exporter.errors import UserError, brief, shortened
 from myisam_exporter.outside.documents import SETTINGS, DocumentError, loader_class, parse_yaml, read_text
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
 
 # Each error quotes the part that it is about: of a file that is wrong everywhere, the first hundred are looked at.
 MAXIMUM_FAULTS = 100
 MAXIMUM_FAULT_CHARACTERS = 300
 KeyPath = Sequence[str | int]
+# What the user writes in YAML, by JSON's types.
+KINDS = {
+    "object": "mapping (key: value)", "array": "list ([a, b])", "string": "text", "integer": "whole number", "number": "number",
+    "boolean": "true or false",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +53,23 @@ def first_fault(document: object, schema: dict[str, Any]) -> tuple[KeyPath, str]
         first = min(errors, key=lambda error: (len(error.absolute_path), str(error.message)), default=None)
     except TypeError:  # a key that is no text is matched against a pattern
         return (), "every key must be text"
-    return (list(first.absolute_path), shortened(first.message, MAXIMUM_FAULT_CHARACTERS)) if first else None
+    return (list(first.absolute_path), shortened(_in_words(first), MAXIMUM_FAULT_CHARACTERS)) if first else None
+
+
+def _in_words(error: ValidationError) -> str:
+    """What is wrong, and what would be right. The library's own words speak of properties and of JSON's types."""
+    rule, found, wanted = str(error.validator), error.instance, error.validator_value
+    if rule == "additionalProperties" and isinstance(error.schema, dict):
+        known = sorted(error.schema.get("properties", ()))
+        strange = next((str(name) for name in found if name not in known), "")
+        return f"there is no key {brief(strange)}.{did_you_mean(strange, known)} Known are {', '.join(known)}."
+    if rule == "required":
+        missing = next((name for name in wanted if name not in found), "")
+        return f"the key {missing} is missing: write {missing}: and its value"
+    if rule == "type":
+        kinds = [wanted] if isinstance(wanted, str) else list(wanted)
+        return f"{brief(found)} is no {' and no '.join(KINDS.get(kind, kind) for kind in kinds)}"
+    return str(error.message)
 
 
 def fault_at(file: YamlFile, place: KeyPath, message: str) -> UserError:

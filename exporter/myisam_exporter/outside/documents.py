@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import yaml
 
 STANDARD_INPUT = "-"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _GZIP = b"\x1f\x8b"
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 # What follows a part is copied for each part, so it is short. bgzip makes parts of 64 KiB: so many are 640 MiB.
@@ -91,7 +92,14 @@ def read_text(path: Path | str, kind: str, maximum_bytes: int) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UserError(f"cannot read the {kind} {path}: it is not UTF-8 text (byte {error.start}).") from None
+        raise UserError(f"cannot read the {kind} {path}: {_not_utf_8(error)}.") from None
+
+
+def _not_utf_8(error: UnicodeDecodeError) -> str:
+    """What it is instead, where its first bytes tell: PowerShell's > writes UTF-16, also what comes over ssh."""
+    if error.object.startswith(_UTF_16):
+        return "it is UTF-16, as PowerShell's > writes it: save it as UTF-8"
+    return f"it is not UTF-8 text (byte {error.start})"
 
 
 def _unpacked(content: bytes, maximum_bytes: int) -> bytes:

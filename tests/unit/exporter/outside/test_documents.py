@@ -186,3 +186,14 @@ def test_what_is_unpacked_is_bounded_whole_or_cut_off(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(UserError, match="it is cut off"):
         read_text(path, "thing", 1_100_000)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "latin-1"])
+def test_what_is_no_utf_8_is_told_with_what_it_is(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "facts.json"
+    mark = b"\xff\xfe" if encoding == "utf-16-le" else b""
+    file.write_bytes(mark + 'schema: 1 # \u00fc'.encode(encoding))
+    with pytest.raises(UserError) as refused:
+        read_text(file, "facts file", 1000)
+    why = "it is not UTF-8 text (byte 12)" if encoding == "latin-1" else "it is UTF-16, as PowerShell's > writes it: save it as UTF-8"
+    assert str(refused.value) == f"cannot read the facts file {file}: {why}."
