@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import field, replace
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
@@ -24,6 +24,7 @@ from myisam_advisor.remedies.statements.base import (
     way_back_not_known,
 )
 from myisam_advisor.remedies.statements.closing import copied_first, grouped
+from myisam_advisor.remedies.statements.tables import AlterTable
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
@@ -43,6 +44,7 @@ UNFIT_FOR_INIT_FILE = (
     "A name with a line break, a quote, a semicolon or another character that a server or a client could take for its own "
     "stands in no init_file: its lines are left out of it."
 )
+FORMER_PACKING = "PACK_KEYS=1 in the place of DEFAULT, where SHOW CREATE TABLE had it before the change"
 KEY_CACHE_COLUMNS = {"key_buffer_size": "size_bytes", "key_cache_segments": "segments", "key_cache_block_size": "block_size_bytes"}  # fmt: skip
 
 
@@ -59,12 +61,13 @@ class Step:
 class Setting:
     """A line of my.cnf, for which finding, and the value that holds now (None: unknown).
 
-    A comment says what cannot be set there; it has no variable.
+    A comment says what cannot be set there; it has no variable. `waits` is whether no statement of the plan sets it at once too.
     """
 
     line: OptionLine
     rule: str
     present: str | None
+    waits: bool = False
 
     @property
     def variable(self) -> str:
@@ -118,7 +121,7 @@ def make_plan(findings: Sequence[Finding], facts: FactSet, rates: Rates = NO_RAT
             elif statements:
                 steps.append(Step(finding, phase, statements))
     ordered = _looking_first(sorted(_without_repeats(steps), key=lambda step: step.phase))
-    settings = list(_settings(findings, present))
+    settings = list(_settings(findings, present, _set_at_once(ordered)))
     # The server ends a statement of its init_file at the line's end, whatever name it is in; how it reads the rest differs by release.
     all_lines = [line for finding in findings for line in finding.remedy.init_file]
     init_lines = [line for line in all_lines if is_plain(line.sql)]
@@ -169,14 +172,22 @@ def _looking_first(steps: Sequence[Step]) -> list[Step]:
     return [*steps[:first], *looked, *steps[first + 1 :]]
 
 
-def _settings(findings: Iterable[Finding], present: _Present) -> Iterable[Setting]:
+def _set_at_once(steps: Iterable[Step]) -> set[str]:
+    """The options whose variables are set while the server runs. What an init_file does is run at once too."""
+    commands = [command for step in steps for command in step.statements if isinstance(command, SetGlobal)]
+    return {INIT_FILE, *(f"{one.cache}.{one.variable}" if one.cache else one.variable for one in commands)}
+
+
+def _settings(findings: Iterable[Finding], present: _Present, at_once: Collection[str]) -> Iterable[Setting]:
     seen = set()
     for finding in findings:
         for line in finding.my_cnf:
             name = line.option or line
             if name not in seen and not (name == INIT_FILE and present.variable(INIT_FILE)):
                 seen.add(name)
-                yield Setting(line, finding.rule, present.option(line))
+                yield Setting(
+                    line, finding.rule, present.option(line), bool(line.option) and line.option not in at_once
+                )
 
 
 def _way_back(finding: Finding, present: _Present) -> list[Statement]:
@@ -195,7 +206,13 @@ def _way_back(finding: Finding, present: _Present) -> list[Statement]:
             return []
         in_words = remark(f"by hand: {' '.join(finding.undo.split())}")
         back = list(dict.fromkeys(in_words if line in not_known else line for line in back))
+    if any(_asks_for_default_packing(line) for line in back):
+        back.append(remark(FORMER_PACKING))
     return back if not nothing.issuperset(back) else []
+
+
+def _asks_for_default_packing(line: Statement) -> bool:
+    return isinstance(line, AlterTable) and any(("PACK_KEYS", "DEFAULT") in one.pairs for one in line.options)
 
 
 def _queries(finding: Finding) -> list[Statement]:
@@ -277,6 +294,11 @@ class _Present:
         """The format of the table's rows."""
         row = self._tables.get(table) if table else None
         return str(row["row_format"]) if row and row["row_format"] else None
+
+    def pack_keys(self, table: tuple[str, str] | None) -> str | None:
+        """PACK_KEYS as the table was made with."""
+        value = (self._tables.get(table) or {}).get("pack_keys_option") if table else None
+        return str(value) if value in (0, 1) else None
 
     def gives_back(self, wanted: SetGlobal) -> bool:
         """Whether the variable is a size that becomes smaller."""

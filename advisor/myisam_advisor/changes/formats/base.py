@@ -32,5 +32,6 @@ def option_file_text(plan: ChangePlan) -> str:
     for setting in plan.settings:
         was = "not known" if setting.present is None else setting.present or "not set"
         now = f"; now: {was}" if setting.variable else ""
-        lines += [comment_line(f"{setting.rule}{now}"), setting.line]
+        when = "; in force from the next restart on" if setting.waits else ""
+        lines += [comment_line(f"{setting.rule}{now}{when}"), setting.line]
     return "\n".join([*lines, ""])

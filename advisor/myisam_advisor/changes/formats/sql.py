@@ -132,7 +132,10 @@ def _rollback(script: Script, plan: ChangePlan) -> None:
             _wrapped(script, f"{_about([finding])}: {' '.join(finding.undo.split())}")
     settings = [setting for setting in plan.settings if setting.variable]
     if settings:
-        script.remark("my.cnf: remove the lines above, or set what was there:")
+        # What runs may have been set since the start, and be another value than the file's.
+        script.remark(
+            "my.cnf: put back what stood there, or remove the lines above. What the server had, from its files or set since:"
+        )
     for setting in settings:
         was = "unknown here" if setting.present is None else setting.present or "empty"
         script.remark(f"  {setting.variable}: was {printable(was)}")

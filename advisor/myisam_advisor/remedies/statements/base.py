@@ -76,6 +76,9 @@ class Now(Protocol):
     def row_format(self, table: tuple[str, str] | None) -> str | None:
         """The format of the table's rows; None while it is not known."""
 
+    def pack_keys(self, table: tuple[str, str] | None) -> str | None:
+        """PACK_KEYS as the table was made with, 0 or 1; None for DEFAULT, and while it is not known."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement(ABC):

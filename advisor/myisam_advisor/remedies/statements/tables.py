@@ -134,7 +134,7 @@ class AlterTable(Alteration):
         """What the option was; None where it is not known: whoever sets the usual value had another one before."""
         if name == "ROW_FORMAT":
             return (now.row_format(self.table) or "dynamic").upper()
-        usual = _USUAL.get(name)
+        usual = _USUAL.get(name) if name != "PACK_KEYS" else now.pack_keys(self.table) or _USUAL[name]
         return None if usual is None or usual.upper() == value.upper() else usual
 
     def _sql(self) -> Sql:

@@ -25,7 +25,7 @@
 -- ==== my.cnf and init_file: in force from the next restart on ==============================================
 -- # myisam-advisor, MariaDB 10.11.19-MariaDB-0+deb12u1 on recorded, TIME
 -- [mysqld]
--- # recovery-disabled; now: OFF
+-- # recovery-disabled; now: OFF; in force from the next restart on
 -- myisam_recover_options = BACKUP,QUICK
 
 -- ==== Offline: each locks its table. Take the '-- ' away to run it =========================================
@@ -46,7 +46,7 @@
 -- table-crashed archive.broken: Stop the server, and copy the files back into the database's directory, from
 --   the one that the line in the shell has printed (it is $copied there). Many systems delete files in /var/tmp
 --   after 30 days (systemd-tmpfiles): move the copy if you may want it longer.
--- my.cnf: remove the lines above, or set what was there:
+-- my.cnf: put back what stood there, or remove the lines above. What the server had, from its files or set since:
 --   myisam_recover_options: was OFF
 
 -- ==== Verification =========================================================================================

@@ -171,6 +171,13 @@ def test_where_no_statement_takes_a_change_back_the_findings_own_words_say_what_
         assert "is not known" not in words
 
 
+def test_packed_keys_come_back_as_they_were_asked_for_or_a_remark_says_where_to_look() -> None:
+    ((_, lines),) = plan_of(case("pack-keys", "the_way_back_of_what_asked_for_packed_keys_asks_for_them_again"), "pack-keys").rollback
+    assert texts(lines) == ("ALTER TABLE `log`.`hits` PACK_KEYS=1;",)
+    ((_, lines),) = plan_of(case("pack-keys", "the_way_back_of_an_option_that_is_not_known_says_where_it_was_seen"), "pack-keys").rollback
+    assert texts(lines) == ("ALTER TABLE `log`.`hits` PACK_KEYS=DEFAULT;", "-- PACK_KEYS=1 in the place of DEFAULT, where SHOW CREATE TABLE had it before the change")
+
+
 def test_the_words_stand_among_the_statements_that_take_the_others_back() -> None:
     finding = plan_of(case("upgrade-blockers", "partitioned_tables_and_old_columns_on_5_7"), "upgrade-blockers").findings[0]
     commands = (parsed(Sql("SET GLOBAL read_buffer_size = 16384;")), RemovePartitioning(("shop", "a")), RemovePartitioning(("shop", "b")))

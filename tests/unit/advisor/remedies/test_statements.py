@@ -57,14 +57,17 @@ statements: some.SearchStrategy[Statement] = some.one_of(
 class Present(Now):
     """Values that hold now, the same for every variable and table."""
 
-    def __init__(self, value: Sql | None = None, row_format: str | None = None) -> None:
-        self.value, self.format = value, row_format
+    def __init__(self, value: Sql | None = None, row_format: str | None = None, packed: str | None = None) -> None:
+        self.value, self.format, self.packed = value, row_format, packed
 
     def of_variable(self, variable: str, cache: str) -> Sql | None:
         return self.value
 
     def row_format(self, table: tuple[str, str] | None) -> str | None:
         return self.format
+
+    def pack_keys(self, table: tuple[str, str] | None) -> str | None:
+        return self.packed
 
 
 @given(statements)
@@ -184,6 +187,7 @@ def test_options_of_one_table_go_into_one_statement() -> None:
     assert both.changes == {Change.FIXED_ROWS, Change.UNPACKED_KEYS}
     assert both.only_option is None
     assert both.taken_back(Present(row_format="dynamic")).sql == "ALTER TABLE `a`.`b` ROW_FORMAT=DYNAMIC, PACK_KEYS=DEFAULT;"
+    assert unpacked.taken_back(Present(packed="1")).sql == "ALTER TABLE `a`.`b` PACK_KEYS=1;"
     widened = together([unpacked, AlterTable(TABLE, (option(MAX_ROWS=0, AVG_ROW_LENGTH=0),))])
     assert widened.taken_back(Present()).sql == "ALTER TABLE `a`.`b` PACK_KEYS=DEFAULT;"
     narrowed = AlterTable(TABLE, (option(MAX_ROWS=9, AVG_ROW_LENGTH=5),))

@@ -11,8 +11,9 @@ def test_the_lines_stand_in_the_servers_section(on_mysql: RecordedLook) -> None:
     read = configparser.ConfigParser()
     read.read_string(text)
     assert dict(read["mysqld"]) == {"myisam_recover_options": "BACKUP,QUICK", "table_open_cache": "400"}
-    assert "# recovery-disabled; now: OFF" in text
-    assert "# table-cache-too-small; now: 64" in text
+    # A statement sets the second at once.
+    assert "# recovery-disabled; now: OFF; in force from the next restart on\n" in text
+    assert "# table-cache-too-small; now: 64\n" in text
 
 
 def test_nothing_to_set_is_a_comment(look: RecordedLook) -> None:
