@@ -230,6 +230,33 @@ def test_no_tables_is_no_reason_to_graph() -> None:
             assert munin.run(NAME, "autoconf").stdout == "no (the server has no MyISAM tables)\n"
 
 
+def test_two_servers_of_one_machine_are_drawn_apart(lab: Lab) -> None:
+    """One node, two links; of one name, what the second says of a graph takes the place of what the first said."""
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--table-open-cache=123"]) as forum, munin_lab() as munin:
+        forum.execute("CREATE DATABASE forum", "CREATE TABLE forum.posts (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM")
+        socket = munin.folder / "run" / "forum.sock"
+        group = ("--web.socket-group", "nogroup") if os.geteuid() == 0 else ()
+        (munin.folder / "etc/plugins" / f"{NAME}_forum").symlink_to(munin.plugin)
+        (munin.folder / "etc/plugin-conf.d/myisam-advisor-forum").write_text(f"[{NAME}_forum]\nenv.socket {socket}\n")
+        with serving("--socket", forum.socket, "--user", "root", "--web.socket", socket, *group) as daemon:
+            daemon.looked()
+            munin.configure({"socket": lab.socket, "tables": 0})
+            base = int(time.time()) // 300 * 300
+            with munin.node():
+                assert {NAME, f"{NAME}_forum"} <= set(munin.talk("cap multigraph dirtyconfig", "list").split())
+                for moment in (base - 600, base - 300, base):
+                    munin.master("munin-update", "--nofork", now=moment)
+        first = munin.series("myisam_open_files", "table_cache", base - 900, base)
+        second = munin.series("myisam_open_files_forum", "table_cache", base - 900, base)
+        assert set(second) == {123.0}
+        assert first
+        assert 123.0 not in first
+        kept = (munin.folder / "db" / "datafile").read_text()
+        assert f"{HOST}:myisam_advice_forum.graph_title MyISAM: advice (forum)\n" in kept
+        assert f"{HOST}:myisam_advice.graph_title MyISAM: advice\n" in kept
+        assert ":myisam_tables_forum.t_forum_posts_" in kept
+
+
 def test_from_samples_to_pictures(settings: Munin, lab: Lab) -> None:
     """Two hours of samples on the master's clock, a restart of the server among them."""
     statements = ["INSERT INTO orders (a) SELECT a FROM orders LIMIT 50", "SELECT COUNT(*) FROM orders WHERE id > 5"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 from importlib import resources
@@ -25,16 +26,17 @@ _MARK = "# Written by `myisam-advisor munin install`, taken away by `myisam-advi
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the fragment of plugin-conf.d says."""
+    """What the fragment of plugin-conf.d says; `instance` names one of several servers on this machine."""
 
     socket: Path = SOCKET
     program: str = "myisam-advisor"
     defaults_file: Path | None = None
     user: str | None = None
+    instance: str = ""
 
     def lines(self) -> Iterator[str]:
         """In munin-node's format."""
-        yield f"[{NAME}]"
+        yield f"[{_named(NAME, '_', self.instance)}]"
         if self.user:
             yield f"user {self.user}"
         yield f"env.socket {self.socket}"
@@ -49,6 +51,7 @@ def install(plugins: Path, configurations: Path, settings: Settings) -> list[str
     Raises UserError where munin-node is not there, cannot read the plugin, or somebody else's file is in the way.
     """
     _refuse_line_breaks(settings)
+    link, fragment = _places(plugins, configurations, settings.instance)
     for folder in (plugins, configurations):
         if not folder.is_dir():
             raise UserError(
@@ -56,16 +59,15 @@ def install(plugins: Path, configurations: Path, settings: Settings) -> list[str
             )
     plugin = plugin_file()
     _refuse_unreadable(plugin)
-    link, fragment = plugins / NAME, configurations / FRAGMENT
     if link.exists() and not link.is_symlink():
         raise UserError(f"{link} is a file and no link: move it away first.")
     done = [_link(link, plugin), _write(fragment, settings)]
     return [*done, RESTART]
 
 
-def uninstall(plugins: Path, configurations: Path) -> list[str]:
-    """Take away what `install` put there; what was done, line by line."""
-    link, fragment = plugins / NAME, configurations / FRAGMENT
+def uninstall(plugins: Path, configurations: Path, instance: str = "") -> list[str]:
+    """Take away what `install` put there of this instance; what was done, line by line."""
+    link, fragment = _places(plugins, configurations, instance)
     done = []
     if link.is_symlink() and link.readlink().name == NAME:
         _remove(link)
@@ -84,6 +86,17 @@ def uninstall(plugins: Path, configurations: Path) -> list[str]:
 def plugin_file() -> Path:
     """The plugin as it was installed with this package."""
     return Path(str(resources.files("myisam_advisor.munin_plugin") / NAME)).resolve()
+
+
+def _places(plugins: Path, configurations: Path, instance: str) -> tuple[Path, Path]:
+    """The link and the fragment. Raises UserError for a name that munin would not take in those of graphs."""
+    if not re.fullmatch(r"[A-Za-z0-9_]*", instance):
+        raise UserError(f"{instance!r} cannot name a server in munin: use letters, digits and _.")
+    return plugins / _named(NAME, "_", instance), configurations / _named(FRAGMENT, "-", instance)
+
+
+def _named(name: str, between: str, instance: str) -> str:
+    return f"{name}{between}{instance}" if instance else name
 
 
 def _refuse_line_breaks(settings: Settings) -> None:

@@ -64,7 +64,12 @@ def _places(command: Command) -> Command:
     configurations = click.option(
         "--plugin-conf", "configurations", type=PATH, default=CONFIGURATIONS, show_default=True, help="Its settings."
     )
-    return plugins(configurations(command))
+    instance = click.option(
+        "--instance",
+        default="",
+        help="Name of the server, where munin graphs several of this machine: for each after the first.",
+    )
+    return plugins(configurations(instance(command)))
 
 
 @munin.command()
@@ -73,7 +78,12 @@ def _places(command: Command) -> Command:
 @click.option("--defaults-file", type=PATH, help="Option file to ask the server with where no daemon runs.")
 @click.option("--user", help="User to run the plugin as, such as mysql: only where no daemon runs.")
 def install(
-    plugins: Path, configurations: Path, unix_socket: Path | None, defaults_file: Path | None, user: str | None
+    plugins: Path,
+    configurations: Path,
+    instance: str,
+    unix_socket: Path | None,
+    defaults_file: Path | None,
+    user: str | None,
 ) -> None:
     """Link the plugin into munin-node and write its settings. May be repeated."""
     import shutil
@@ -82,14 +92,14 @@ def install(
     from myisam_advisor.munin.installation import install as put_there
 
     program = shutil.which(sys.argv[0]) or sys.argv[0]
-    settings = Settings(unix_socket or SOCKET, str(Path(program).absolute()), defaults_file, user)
+    settings = Settings(unix_socket or SOCKET, str(Path(program).absolute()), defaults_file, user, instance)
     click.echo("\n".join(put_there(plugins, configurations, settings)))
 
 
 @munin.command()
 @_places
-def uninstall(plugins: Path, configurations: Path) -> None:
+def uninstall(plugins: Path, configurations: Path, instance: str) -> None:
     """Remove the link and the settings, unless somebody changed them."""
     from myisam_advisor.munin.installation import uninstall as take_away
 
-    click.echo("\n".join(take_away(plugins, configurations)))
+    click.echo("\n".join(take_away(plugins, configurations, instance)))

@@ -160,6 +160,23 @@ def test_installing_twice_changes_nothing_and_can_be_undone(places: tuple[Path, 
     assert uninstall(plugins, configurations) == ["nothing to remove"]
 
 
+def test_each_server_has_a_link_and_settings_of_its_own(places: tuple[Path, Path]) -> None:
+    plugins, configurations = places
+    install(plugins, configurations, Settings())
+    install(plugins, configurations, Settings(Path("/run/forum.sock"), instance="forum"))
+    name = installation.NAME
+    assert {one.name for one in plugins.iterdir()} == {name, f"{name}_forum"}
+    assert (plugins / f"{name}_forum").readlink() == (plugins / name).readlink()
+    lines = (configurations / "myisam-advisor-forum").read_text().splitlines()
+    assert lines[1:3] == [f"[{name}_forum]", "env.socket /run/forum.sock"]
+    uninstall(plugins, configurations, "forum")
+    assert [one.name for one in plugins.iterdir()] == [name]
+    assert [one.name for one in configurations.iterdir()] == ["myisam-advisor"]
+    for wrong in ("a b", "../x", "é", "a-b", "a.b"):
+        with pytest.raises(UserError, match="cannot name a server"):
+            install(plugins, configurations, Settings(instance=wrong))
+
+
 def test_what_others_wrote_is_left_alone(places: tuple[Path, Path], tmp_path: Path) -> None:
     plugins, configurations = places
     install(plugins, configurations, Settings())
@@ -238,6 +255,52 @@ def test_what_other_plugins_leave_where_names_are_kept_costs_the_names_alone(tmp
     done = subprocess.run([str(PLUGIN), "config"], capture_output=True, text=True, env=environment, timeout=30, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     assert "c_default_read_requests.label default: reads\n" in done.stdout
+
+
+def test_a_daemon_that_is_late_is_waited_for_and_not_gone_round(tmp_path: Path) -> None:
+    """The program keeps counters of its own: between the two a graph would fall, and rise by all that the daemon counted since it started."""
+    import socket
+    import subprocess
+
+    path, ran = tmp_path / "s", tmp_path / "ran"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    program.chmod(0o755)
+    environment = {"PATH": "/usr/bin:/bin", "socket": str(path), "advisor_program": str(program)}
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        done = subprocess.run([str(PLUGIN)], capture_output=True, text=True, env=environment, timeout=30, check=False)
+    assert done.returncode == 0
+    assert {line.partition(" ")[2] for line in done.stdout.splitlines() if ".value " in line} == {"U"}
+    assert done.stderr == f"the daemon on {path} did not answer within 2 s\n"
+    assert not ran.exists()
+    # Nobody listens there any more.
+    subprocess.run([str(PLUGIN)], capture_output=True, env=environment, timeout=30, check=False)
+    assert ran.exists()
+
+
+def test_a_second_server_has_graphs_of_its_own(tmp_path: Path) -> None:
+    import subprocess
+
+    def graphs(name: str, word: str, further: dict[str, str]) -> list[str]:
+        environment = {"PATH": "/usr/bin:/bin", "socket": "/nowhere", "advisor_program": "/nowhere", "MUNIN_PLUGSTATE": str(tmp_path), **further}
+        done = subprocess.run([str(tmp_path / name), word], capture_output=True, text=True, env=environment, timeout=30, check=True)
+        return [line.partition(" ")[2] for line in done.stdout.splitlines() if line.startswith("multigraph ")]
+
+    for name in ("myisam_advisor", "myisam_advisor_forum", "myisam_advisor_a-b"):
+        (tmp_path / name).symlink_to(PLUGIN)
+        (tmp_path / f"{name}-names").write_text(json.dumps({"key_caches": ["default"], "tables": [["shop", "orders"]]}))
+    first, second = graphs("myisam_advisor", "config", {}), graphs("myisam_advisor_forum", "config", {})
+    assert len(first) == len(set(first)) == len(second) == len(set(second)) > 15
+    assert not set(first) & set(second)
+    assert graphs("myisam_advisor_forum", "fetch", {}) == second
+    assert {"myisam_advice_forum", "myisam_tables_forum"} <= set(second)
+    # What is behind the graph of all tables stays behind it.
+    assert [name.partition(".")[0] for name in second if "." in name] == ["myisam_tables_forum"]
+    assert "myisam_advice_a_b" in graphs("myisam_advisor_a-b", "config", {})
+    # Settings are in the link's own section, and have the names of the guide.
+    assert graphs("myisam_advisor_forum", "config", {"graphs": "myisam_advice"}) == ["myisam_advice_forum"]
 
 
 def _reply(listener: object, reply: bytes) -> None:
