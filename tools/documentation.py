@@ -14,6 +14,7 @@ from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.factbase.shared_views import VIEWS
 from myisam_advisor.history.writer import History
 from myisam_advisor.reports.explanation import texts_of
+from myisam_advisor.reports.formats.prometheus import CHECKED
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.metrics.base import Metric, all_groups
@@ -78,6 +79,7 @@ def metrics_page() -> str:
         parts.append(_metrics_table(title, metrics))
     parts.append(_metrics_table("where the pages are", (WEB_INFO,)))
     parts.append(_metrics_table("the exporter itself, only on /metrics", OWN_METRICS))
+    parts.append(_metrics_table("what `check --format prometheus` adds to [advice]", (CHECKED,)))
     parts.append(
         "\n`process_*` are those of prometheus_client, about the exporter's own process (`--web.disable-exporter-metrics`)."
     )

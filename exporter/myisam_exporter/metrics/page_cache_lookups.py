@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.page_cache_lookups import FILES, LOOKUPS, Lookups
 from myisam_exporter.look.table_choice import names_of
-from myisam_exporter.metrics.base import TABLE_LABELS, Group, Metric, Scene, Value
+from myisam_exporter.metrics.base import BACKGROUND, TABLE_LABELS, Group, Metric, Scene, Value
 
 LABELS = (*TABLE_LABELS, "file")
 WINDOWS = "in the windows in which the tracepoints are on"
@@ -18,13 +18,13 @@ class PageCacheLookupMetrics(Group[Lookups]):
 
     samples = (LOOKUPS,)
     metrics = (
-        Metric("table_page_cache_lookups_total", "counter", f"Pages asked of the page cache by read calls, {WINDOWS}: mm_filemap_get_pages.", LABELS),
-        Metric("table_page_cache_insertions_total", "counter", f"Pages put into the page cache, by readahead too, {WINDOWS}: mm_filemap_add_to_page_cache.", LABELS),
-        Metric("omitted_tables_page_cache_lookups_total", "counter", f"Pages asked for, over the tables that have no series, {WINDOWS}.", ("file",)),
-        Metric("omitted_tables_page_cache_insertions_total", "counter", f"Pages put into the page cache, over the tables that have no series, {WINDOWS}.", ("file",)),
-        Metric("exporter_tracing_seconds_total", "counter", "Length of these windows."),
-        Metric("exporter_tracing_cpu_seconds_total", "counter", "CPU time that counting took: at most 1 % of a core."),
-        Metric("exporter_tracing_lost_events_total", "counter", "Events that the kernel could not hand over."),
+        Metric("table_page_cache_lookups_total", "counter", f"Pages asked of the page cache by read calls, {WINDOWS}: mm_filemap_get_pages. {BACKGROUND}", LABELS),
+        Metric("table_page_cache_insertions_total", "counter", f"Pages put into the page cache, by readahead too, {WINDOWS}: mm_filemap_add_to_page_cache. {BACKGROUND}", LABELS),
+        Metric("omitted_tables_page_cache_lookups_total", "counter", f"Pages asked for, over the tables that have no series, {WINDOWS}. {BACKGROUND}", ("file",)),
+        Metric("omitted_tables_page_cache_insertions_total", "counter", f"Pages put into the page cache, over the tables that have no series, {WINDOWS}. {BACKGROUND}", ("file",)),
+        Metric("exporter_tracing_seconds_total", "counter", f"Length of these windows. {BACKGROUND}"),
+        Metric("exporter_tracing_cpu_seconds_total", "counter", f"CPU time that counting took: at most 1 % of a core. {BACKGROUND}"),
+        Metric("exporter_tracing_lost_events_total", "counter", f"Events that the kernel could not hand over. {BACKGROUND}"),
     )  # fmt: skip
 
     def values(self, pair: Pair[Lookups], scene: Scene) -> Iterable[Value]:

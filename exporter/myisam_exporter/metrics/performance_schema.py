@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.performance_schema import PERFORMANCE_SCHEMA, PICOSECONDS_PER_SECOND, Waits
-from myisam_exporter.metrics.base import Group, Metric, Scene, Value
+from myisam_exporter.metrics.base import BACKGROUND, Group, Metric, Scene, Value
 
 
 class MutexMetrics(Group[Waits]):
@@ -14,9 +14,14 @@ class MutexMetrics(Group[Waits]):
 
     samples = (PERFORMANCE_SCHEMA,)
     metrics = (
-        Metric("mutex_acquisitions_total", "counter", "Acquisitions of the lock: COUNT_STAR.", ("mutex",)),
         Metric(
-            "mutex_wait_seconds_total", "counter", "Time to acquire it, over all threads: SUM_TIMER_WAIT.", ("mutex",)
+            "mutex_acquisitions_total", "counter", f"Acquisitions of the lock: COUNT_STAR. {BACKGROUND}", ("mutex",)
+        ),
+        Metric(
+            "mutex_wait_seconds_total",
+            "counter",
+            f"Time to acquire it, over all threads: SUM_TIMER_WAIT. {BACKGROUND}",
+            ("mutex",),
         ),
     )
 

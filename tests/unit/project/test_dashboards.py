@@ -1,6 +1,7 @@
 """The dashboards say what they show, and lead to the daemon's pages. Whether their PromQL returns data is asked of a real Prometheus (tests/e2e)."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from myisam_advisor.catalogue.rules import SEVERITIES, shipped_rules
+from myisam_exporter.metrics.base import BACKGROUND, all_groups
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "setup.cfg").exists())
 DASHBOARDS = sorted((ROOT / "dashboards").glob("*.json"))
@@ -77,3 +79,25 @@ def test_the_rules_that_rules_of_thumb_name_are_there() -> None:
         assert named
         assert named <= known
         assert len(panel["fieldConfig"]["defaults"]["thresholds"]["steps"]) == 3
+
+
+@pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.stem)
+def test_rates_of_what_changes_once_a_minute_are_over_minutes(path: Path) -> None:
+    """Grafana's window is four scrapes, a minute by default: a counter that grows once in that time shows nothing in one window and twice as much in the next."""
+    slow = {metric.full_name for group in all_groups() for metric in group.metrics if metric.kind == "counter" and metric.help.endswith(BACKGROUND)}
+    seen = 0
+    for panel in read(path)["panels"]:
+        for target in panel.get("targets", ()):
+            if "$__rate_interval" in target["expr"] and slow & set(re.findall(r"\w+", target["expr"])):
+                assert target["interval"] == "1m", panel["title"]
+                seen += 1
+    assert seen > 0
+
+
+def test_tables_of_several_servers_are_told_apart() -> None:
+    """A hundred servers with the same application have tables of the same names."""
+    for panel in read(ROOT / "dashboards" / "myisam-tables.json")["panels"]:
+        for target in panel.get("targets", ()):
+            assert "{{instance}}" in target["legendFormat"], panel["title"]
+            sums = re.findall(r"sum by \((.*?)\)", target["expr"])
+            assert all("instance" in labels.split(", ") for labels in sums), panel["title"]

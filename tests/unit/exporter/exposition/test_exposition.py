@@ -24,7 +24,7 @@ from myisam_exporter.exposition.text import (
     page_of_text,
     wants_open_metrics,
 )
-from myisam_exporter.metrics.base import Metric, Value, all_groups
+from myisam_exporter.metrics.base import BACKGROUND, Metric, Value, all_groups
 
 METRICS = (Metric("things", "gauge", 'Help with\na line break and a "quote".', ("name",)), Metric("events_total", "counter", "Events."))
 
@@ -114,10 +114,13 @@ def test_a_page_restricted_to_names() -> None:
 
 def test_declarations_keep_the_conventions() -> None:
     known = {collector.name for collector in all_collectors()}
+    slow = {collector.name for collector in all_collectors() if collector.expensive}
     seen: set[str] = set()
     for group in all_groups():
         assert set(group.collectors) <= known
         for metric in group.metrics:
+            # docs/reference/metrics.md promises that it is said of each.
+            assert metric.help.endswith(BACKGROUND) == (set(group.collectors) <= slow), metric.name
             assert metric.name not in seen
             seen.add(metric.name)
             assert (metric.kind == "counter") == metric.name.endswith("_total")
