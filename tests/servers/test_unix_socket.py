@@ -12,6 +12,8 @@ from pathlib import Path
 import bcrypt
 import pytest
 
+from myisam_advisor.cli.commands.serve import serve
+from myisam_advisor.daemon.sockets import DEFAULT_ADDRESS
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import Daemon, free_port, serving, wait_for
 from tests.support.program import PROGRAM, run_process
@@ -53,9 +55,9 @@ def ask(path: Path, page: str = "/munin.json", method: str = "GET") -> tuple[int
         connection.close()
 
 
-def answers(path: Path) -> bool:
+def answers(path: Path, page: str = "/munin.json") -> bool:
     try:
-        return ask(path)[0] == 200
+        return ask(path, page)[0] == 200
     except OSError:
         return False
 
@@ -135,8 +137,30 @@ def test_sockets_that_systemd_opened_are_served(mariadb: PrivateServer, tmp_path
             socket.create_connection(("127.0.0.1", other), timeout=2)
     finally:
         process.terminate()
-        process.communicate(timeout=10)
+        _, log = process.communicate(timeout=10)
     assert path.exists()  # it is systemd's
+    assert f"not listening on 127.0.0.1:{other}: systemd opened the socket" in log.decode()
+
+
+def test_nobody_is_told_of_addresses_that_nobody_gave(tmp_path: Path) -> None:
+    port = free_port()
+    words = ["serve", "--no-own-server", "--no-history", "--log.level", "info"]
+    for further in ((), ("--web.listen-address", f":{port}"), ("--web.listen-address", f"127.0.0.1:{port}")):
+        command = [sys.executable, "-c", HANDING_OVER, f"{tmp_path / 'handed.sock'},{port}", str(PROGRAM), *words, *further]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"})
+        try:
+            assert wait_for(lambda: answers(tmp_path / "handed.sock", "/-/healthy"))
+        finally:
+            process.terminate()
+            _, log = process.communicate(timeout=10)
+            (tmp_path / "handed.sock").unlink()
+        assert f"listening on http://127.0.0.1:{port}/" in log.decode()
+        assert "not listening" not in log.decode()
+
+
+def test_the_default_address_is_the_one_that_is_no_wish() -> None:
+    options = {parameter.name: parameter.default for parameter in serve.params}
+    assert options["listen_addresses"] == [DEFAULT_ADDRESS]
 
 
 def test_what_is_handed_over_must_be_a_socket(tmp_path: Path) -> None:

@@ -14,6 +14,9 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.web.server import HttpServer
 
 FIRST_INHERITED = 3
+# Of --web.listen-address: whoever gives no other asks for none.
+DEFAULT_ADDRESS = "127.0.0.1:9942"
+ALL_ADDRESSES = (None, "0.0.0.0", "::")  # noqa: S104
 _log = logging.getLogger(__name__)
 
 
@@ -51,15 +54,33 @@ async def listen(
     Raises UserError naming what cannot be listened on.
     """
     inherited = inherited_sockets()
+    bound: list[tuple[str, int]] = []
     for listener in inherited:
-        _told(await server.listen_on(listener), scheme, path, home)
+        places = await server.listen_on(listener)
+        bound += places
+        _told(places, scheme, path, home)
         if listener.family == socket.AF_UNIX:
             _log.info("listening on a UNIX socket of systemd's")
     families = {listener.family == socket.AF_UNIX for listener in inherited}
+    if False in families:
+        _warn_of_others(addresses, bound)
     for address in addresses if False not in families else ():
         _told(await _listen_on_address(server, address), scheme, path, home)
     if unix_socket is not None and True not in families:
         await _listen_on_path(server, unix_socket, group)
+
+
+def _warn_of_others(addresses: Sequence[str], bound: Sequence[tuple[str, int]]) -> None:
+    """Say of an address that somebody gave that it is not the one: whoever asks there is refused, and nothing else would say why."""
+    for address in addresses:
+        host, port = parse_address(address)
+        if address != DEFAULT_ADDRESS and not any(
+            port == number and host in (*ALL_ADDRESSES, name) for name, number in bound
+        ):
+            _log.warning(
+                "not listening on %s: systemd opened the socket, and its unit says where (systemctl edit myisam-advisor.socket, ListenStream=)",
+                address,
+            )
 
 
 async def _listen_on_address(server: HttpServer, address: str) -> list[tuple[str, int]]:
