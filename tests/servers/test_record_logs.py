@@ -122,3 +122,32 @@ def test_rows_are_those_that_came_or_are_not_told(kind: str, tmp_path: Path) -> 
     assert len(told) == 2 * len(asked)
     assert {event.rows_sent for event in told if event.statement == asked[0].encode()} >= {9}
     assert [event for event in told if event.rows_sent not in (None, came[event.statement])] == []
+
+
+@on_four_servers
+def test_what_execute_runs_is_kept_once(server: PrivateServer, tmp_path: Path) -> None:
+    # MySQL writes PREPARE without its text, and what it ran behind EXECUTE; MariaDB both whole.
+    with schema(server, "shop"), logging(server, "general_log") as log:
+        with server.session("shop") as connection:
+            for statement in ("PREPARE s FROM 'SELECT 5 + ?'", "SET @n = 7", "EXECUTE s USING @n", "EXECUTE s USING @n", "DEALLOCATE PREPARE s", "SELECT 'other'"):
+                ask(connection, statement)
+        time.sleep(0.1)
+        done, events = recorded("general_log", log, tmp_path)
+    statements = [event.statement for event in events]
+    run = statements.count(b"EXECUTE s USING @n") + statements.count(b"SELECT 5 + 7")
+    assert (run, statements.count(b"SELECT 'other'")) == (2, 1)
+    is_whole = b"PREPARE s FROM 'SELECT 5 + ?'" in statements
+    assert done.totals.left_out["inner statement of EXECUTE" if is_whole else "EXECUTE, kept as what it ran"] == 2
+
+
+@pytest.mark.parametrize("kind", ["slow_log", "general_log"])
+def test_what_is_executed_immediately_is_kept_once(mariadb: PrivateServer, kind: str, tmp_path: Path) -> None:
+    with schema(mariadb, "shop"), logging(mariadb, kind) as log:
+        with mariadb.session("shop") as connection:
+            for statement in ("EXECUTE IMMEDIATE 'SELECT 5 + 7'", "SELECT 'other'"):
+                ask(connection, statement)
+        time.sleep(0.1)
+        done, events = recorded(kind, log, tmp_path)
+    told = [event.statement for event in events if b"5 + 7" in event.statement or b"other" in event.statement]
+    assert told == [b"SELECT 5 + 7", b"SELECT 'other'"]
+    assert done.totals.left_out["EXECUTE, kept as what it ran"] == 1

@@ -12,17 +12,23 @@ from myisam_advisor.workload.events import Event
 
 TEXTLESS = "PREPARE without its text"
 NOT_PREPARED = "of a PREPARE that is not recorded"
+AS_WHAT_IT_RAN = "EXECUTE, kept as what it ran"
+# Of all that tells statements, a probe alone has of EXECUTE no more than that.
+WITHOUT_WHAT_RAN = "probe"
 _MAXIMUM_NAMES = 100_000
 _NAME = rb"(`[^`]{1,256}`|[^\s`;]{1,256})"
 _SUSPECT = re.compile(rb"\s*(?:prepare|execute|deallocate|drop\s+prepare)\b", re.IGNORECASE)
 _PREPARE = re.compile(rb"\s*prepare\s+%s\s+from\s*(\.\.\.\s*(?:;\s*)?\Z)?" % _NAME, re.IGNORECASE)
+# MariaDB's, which has its text with it: its logs have what that ran as well, before it or behind it.
+_IMMEDIATE = re.compile(rb"\s*execute\s+immediate\b", re.IGNORECASE)
 _USED = re.compile(rb"\s*(execute|deallocate\s+prepare|drop\s+prepare)\s+%s" % _NAME, re.IGNORECASE)
 
 
 class Prepared:
-    """The names that each connection has prepared with a text."""
+    """The names that each connection has prepared with a text. `source` is the name of what tells them, as in a workload."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str = "") -> None:
+        self._has_what_ran = source != WITHOUT_WHAT_RAN
         self._names: set[tuple[int, bytes]] = set()
         # With more names than are kept nothing is left out that may have been prepared.
         self._knows_all = True
@@ -33,6 +39,8 @@ class Prepared:
             return None
         if (made := _PREPARE.match(event.statement)) is not None:
             return self._made((event.connection, _plain(made[1])), made[2] is None)
+        if _IMMEDIATE.match(event.statement):
+            return AS_WHAT_IT_RAN if self._has_what_ran else None
         used = _USED.match(event.statement)
         if used is None:
             return None

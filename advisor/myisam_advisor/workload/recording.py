@@ -113,7 +113,7 @@ def record_log(
 def keep(writer: WorkloadWriter, events: Iterator[Event], told: Told = NOTHING_TOLD) -> None:
     """Write what may be replayed, and leave out the rest by name."""
     end = writer.ended_at_microseconds or 0
-    prepared, cache = Prepared(), may_cache(writer.header.flavour, writer.header.server_version)
+    prepared, cache = Prepared(writer.header.source), may_cache(writer.header.flavour, writer.header.server_version)
     for event in events:
         if event.connection in told.ignored_connections:
             writer.leave_out(OUR_OWN)

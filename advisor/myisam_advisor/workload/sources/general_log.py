@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.joining import UNCLOSED, joined
+from myisam_advisor.workload.prepared import AS_WHAT_IT_RAN, Prepared
 from myisam_advisor.workload.several_statements import used_database
 from myisam_advisor.workload.sources.base import (
     ADMINISTRATOR,
@@ -71,6 +72,7 @@ class _GeneralLog:
         self._time: tuple[int, bool] = (0, False)
         self._databases: dict[int, bytes | None] = {}
         self._executing: set[int] = set()
+        self._prepared = Prepared()
         self._numbers = Numbers(reading.is_one_life)
         self._may_be_another_life = False
 
@@ -126,10 +128,15 @@ class _GeneralLog:
             self._reading.left_out[INNER] += 1
             return
         self._executing.discard(connection)
-        if not prepared and _TEXT_EXECUTE.match(statement):
-            self._executing.add(connection)
         moment, exact = self._time
         event = Event(connection, moment, None, self._databases.get(connection), statement, prepared=prepared)
+        is_unknown = not prepared and self._prepared.refused(event) is not None
+        if not prepared and _TEXT_EXECUTE.match(statement):
+            if is_unknown:
+                # Of what was prepared nobody knows the text: what it ran is written behind it.
+                self._reading.left_out[AS_WHAT_IT_RAN] += 1
+                return
+            self._executing.add(connection)
         used = None if prepared else used_database(statement)
         if used is not None:
             self._remember(connection, used)

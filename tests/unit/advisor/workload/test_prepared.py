@@ -26,6 +26,14 @@ def test_with_its_text_it_is_sent_and_used_by_its_own_connection_until_it_ends()
     assert told == [None, None, gone, None, gone, None, None]
 
 
+def test_what_is_executed_immediately_is_kept_as_what_it_ran_or_with_its_text() -> None:
+    sent = (b"EXECUTE IMMEDIATE 'SELECT 1'", b"execute\n immediate @text USING 5", b"EXECUTE immediately")
+    not_prepared = "EXECUTE of a PREPARE that is not recorded"
+    assert refused(*((8, statement) for statement in sent)) == [*["EXECUTE, kept as what it ran"] * 2, not_prepared]
+    by_a_probe = prepared.Prepared("probe")
+    assert [by_a_probe.refused(Event(8, 0, 0, None, statement)) for statement in sent] == [None, None, not_prepared]
+
+
 def test_a_text_that_is_lost_replaces_one_that_was_known() -> None:
     assert refused((8, b"PREPARE st FROM @text"), (8, b"PREPARE st FROM..."), (8, b"EXECUTE st"))[1:] == ["PREPARE without its text", "EXECUTE of a PREPARE that is not recorded"]
 

@@ -3,6 +3,7 @@
 import pytest
 
 from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.prepared import AS_WHAT_IT_RAN
 from myisam_advisor.workload.sources import all_sources
 from myisam_advisor.workload.sources.base import Reading
 from myisam_advisor.workload.sources.general_log import INNER, SOURCE
@@ -62,15 +63,15 @@ def test_a_database_is_chosen_whatever_stands_around_it(statement: bytes, databa
 
 def test_connections_of_a_server_that_starts_anew_are_others() -> None:
     started = b"/usr/sbin/mysqld, Version: 9.7.0 (MySQL Community Server). started with:\nTcp port: 3306  Unix socket: /s\nTime                 Id Command    Argument\n"
-    log = MYSQL % (1, b"Init DB", b"d") + MYSQL % (2, b"Query", b"EXECUTE s") + started + MYSQL % (3, b"Connect", b"a@b on ") + MYSQL % (4, b"Execute", b"SELECT 1")
+    log = MYSQL % (1, b"Init DB", b"d") + MYSQL % (1, b"Query", b"PREPARE s FROM 'SELECT 1'") + MYSQL % (2, b"Query", b"EXECUTE s") + started + MYSQL % (3, b"Connect", b"a@b on ") + MYSQL % (4, b"Execute", b"SELECT 1")
     events, reading = parsed(started + log)
-    assert [(event.connection, event.database, event.statement) for event in events] == [(8, b"d", b"EXECUTE s"), (16, None, b"SELECT 1")]
+    assert [(event.connection, event.database, event.statement) for event in events[1:]] == [(8, b"d", b"EXECUTE s"), (16, None, b"SELECT 1")]
     assert INNER not in reading.left_out
     flushed = MYSQL % (1, b"Init DB", b"d") + started + MYSQL % (2, b"Query", b"SELECT 1") + (MYSQL % (3, b"Connect", b"a@b on c")).replace(b"    8 ", b"    9 ")
     events, _ = parsed(started + flushed + MYSQL % (4, b"Query", b"SELECT 2"))
     assert [(event.connection, event.database) for event in events] == [(8, b"d"), (8, b"d")]  # FLUSH LOGS writes the same header
     again = list(SOURCE.events(iter([log.replace(b"EXECUTE s", b"SELECT 0")]), Reading(is_one_life=True)))
-    assert [(event.connection, event.database) for event in again] == [(8, b"d"), (8, None)]
+    assert [(event.connection, event.database) for event in again[1:]] == [(8, b"d"), (8, None)]
 
 
 def test_calls_are_counted() -> None:
@@ -80,8 +81,8 @@ def test_calls_are_counted() -> None:
 
 def test_a_prepared_statement_is_told_with_its_values_once() -> None:
     log = MYSQL % (1, b"Prepare", b"SELECT ?") + MYSQL % (2, b"Execute", b"SELECT 5") + MYSQL % (3, b"Query", b"EXECUTE s") + MYSQL % (4, b"Execute", b"SELECT 6")
-    events, reading = parsed(log + MYSQL % (5, b"Execute", b"SELECT 7"))
-    assert [(event.statement, event.prepared) for event in events] == [(b"SELECT 5", True), (b"EXECUTE s", False), (b"SELECT 7", True)]
+    events, reading = parsed(MYSQL % (0, b"Query", b"PREPARE s FROM 'SELECT ?'") + log + MYSQL % (5, b"Execute", b"SELECT 7"))
+    assert [(event.statement, event.prepared) for event in events[1:]] == [(b"SELECT 5", True), (b"EXECUTE s", False), (b"SELECT 7", True)]
     assert reading.left_out == {"administrator command": 1, INNER: 1}
 
 
@@ -106,3 +107,11 @@ def test_holes_and_servers_that_start_are_passed_over() -> None:
 
 def test_what_comes_before_the_first_entry_is_counted() -> None:
     assert parsed(b"FROM t\n" + MYSQL % (1, b"Query", b"SELECT 1"))[1].left_out == {"cut off": 1}
+
+
+@pytest.mark.parametrize("prepare", [MYSQL % (0, b"Query", b"PREPARE s FROM..."), b""])
+def test_of_a_text_that_is_not_known_what_ran_is_kept(prepare: bytes) -> None:
+    log = prepare + MYSQL % (1, b"Query", b"EXECUTE s USING @a") + MYSQL % (2, b"Execute", b"SELECT 6") + MYSQL % (3, b"Query", b"EXECUTE s") + MYSQL % (4, b"Query", b"SELECT 7")
+    events, reading = parsed(log)
+    assert [(event.statement, event.prepared) for event in events[bool(prepare) :]] == [(b"SELECT 6", True), (b"SELECT 7", False)]
+    assert reading.left_out == {AS_WHAT_IT_RAN: 2}
