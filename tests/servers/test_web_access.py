@@ -125,6 +125,39 @@ def test_another_origins_page_reloads_nothing_and_its_links_work(mariadb: Privat
         assert reload(running, own) == 200
 
 
+PARTS = (("no-cors", "script"), ("no-cors", "image"), ("no-cors", "style"), ("no-cors", "empty"), ("cors", "empty"), ("navigate", "iframe"), ("navigate", "object"), ("navigate", "embed"))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_nothing_is_a_part_of_another_origins_page(daemon: Daemon, path: str) -> None:
+    for site in ("cross-site", "same-site"):
+        for mode, kind in PARTS:
+            answer = daemon.get(path, {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": kind})
+            assert answer.status == 403, (site, mode, kind)
+            assert "may link here" in answer.text
+        # Links are followed, and a browser of before it said what for is no other.
+        followed = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
+        assert daemon.get(path, {**followed, "Sec-Fetch-Dest": "document"}).status == daemon.get(path, followed).status == daemon.get(path).status
+    for mode, kind in PARTS:
+        own = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": kind}
+        assert daemon.get(path, own).status == daemon.get(path).status
+
+
+def test_every_answer_is_what_its_type_says_and_nobody_elses(mariadb: PrivateServer, tmp_path: Path) -> None:
+    config = tmp_path / "web.yaml"
+    config.write_text("http_server_config: {headers: {X-Content-Type-Options: nosniff, X-Frame-Options: SAMEORIGIN}}\n")
+    with socket_daemon(mariadb, config) as running:
+        for path in (*PATHS, "/probe"):
+            for method in ("GET", "POST", "DELETE"):
+                answer = running.get(path, method=method)
+                assert answer.headers["x-content-type-options"] == "nosniff", path
+                assert answer.headers["cross-origin-resource-policy"] == "same-origin", path
+                assert answer.headers["cross-origin-opener-policy"] == "same-origin", path
+                # What the site configures stands in our own's place, and not beside it.
+                assert answer.headers["x-frame-options"] == "SAMEORIGIN", path
+                assert running.get(path, {"Host": "evil.example"}, method).headers["cross-origin-resource-policy"] == "same-origin"
+
+
 def test_root_reloads_over_the_unix_socket_and_its_group_does_not(mariadb: PrivateServer) -> None:
     # Not below pytest's folder: another user has no way into that.
     with tempfile.TemporaryDirectory() as folder:

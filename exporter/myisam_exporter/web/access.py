@@ -48,6 +48,8 @@ class Access:
             return self._misdirected(host or "")
         if request.method not in READING and _is_of_another_origin(request):
             return refusal(403, "a page of another origin may change nothing here")
+        if _is_part_of_another_page(request):
+            return refusal(403, "a page of another origin may link here, and take nothing from here")
         return await self._identified(request)
 
     def refuse_reload(self, request: Request) -> Response | None:
@@ -99,6 +101,20 @@ def refusal(status: int, text: str) -> Response:
 def _later(status: int, text: str, seconds: float) -> Response:
     answer = refusal(status, f"{text}: try again later")
     return replace(answer, headers=(*answer.headers, ("Retry-After", str(max(1, math.ceil(seconds))))))
+
+
+def _is_part_of_another_page(request: Request) -> bool:
+    """Whether a browser says that a page of elsewhere asks for it as a picture, script or the like, or by a script: Fetch Metadata.
+
+    Such a page reads no answer, but sees whether one came, and when, and may ask as often as it likes. Links to here are followed all the same.
+    """
+    headers = request.headers
+    if headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
+        return False
+    return (
+        headers.get("sec-fetch-mode", "navigate") != "navigate"
+        or headers.get("sec-fetch-dest", "document") != "document"
+    )
 
 
 def _is_of_another_origin(request: Request) -> bool:

@@ -7,7 +7,7 @@ import html
 import logging
 import platform
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import field, replace
 from urllib.parse import parse_qs, urlencode
@@ -62,6 +62,12 @@ WEB_INFO = Metric(
     "Always 1; where this server's pages are: below external_url (--web.external-url, else the address that this scrape asked), with query at the end.",
     ("external_url", "query"),
 )
+# Of every answer: it is what its type says, and no part of a page, or of a window's group, of anybody else's.
+EVERYWHERE = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+)
 Route = Callable[[Request], Awaitable[Response]]
 FurtherPage = Callable[[Request], Awaitable[Response | None]]
 
@@ -109,7 +115,7 @@ class Exporter:
         """The answer to one request."""
         admitted = await self.access.admit(request)
         response = admitted if isinstance(admitted, Response) else await self._found(admitted)
-        headers = (*response.headers, *self.access.gate.settings.headers)
+        headers = _each_once(EVERYWHERE, response.headers, self.access.gate.settings.headers)
         return Response(response.status, response.body, response.content_type, headers)
 
     def reload_configuration(self) -> str:
@@ -300,6 +306,12 @@ async def before_deadline(watch: Watch, under_way: Future[Reading], seconds: flo
         # The reading goes on, bounded by its own timeouts: a client's haste must not cost others the connection.
         flight.add_done_callback(lambda done: done.cancelled() or done.exception())
         return watch.no_reading("no answer in time")
+
+
+def _each_once(*parts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The headers of all parts; of the same in two, the later part's."""
+    found = {name.lower(): (name, value) for part in parts for name, value in part}
+    return list(found.values())
 
 
 def parameters_of(request: Request) -> Mapping[str, list[str]]:
