@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from tests.e2e.munin import root_of
+from tests.support.mounts import mounted
 
 ENVIRONMENT = ("PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", "TERM=dumb")
 BOOT_SECONDS = 60
@@ -115,11 +116,8 @@ def chrooted(folder: Path, source: Path | None = None) -> Iterator[Path]:
     """The same without systemd: what a package must get along with too. It has /proc, and this machine's network."""
     with copied_root(folder, source) as root:
         shutil.copy("/etc/resolv.conf", root / "etc" / "resolv.conf")
-        subprocess.run(["mount", "-t", "proc", "proc", str(root / "proc")], check=True)
-        try:
+        with mounted(root / "proc", "-t", "proc", "proc"):
             yield root
-        finally:
-            subprocess.run(["umount", "--lazy", str(root / "proc")], check=True)
 
 
 def in_chroot(root: Path, *words: str) -> str:

@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import sqlite3
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -16,6 +15,7 @@ from myisam_advisor.daemon.serve import READERS
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.watching.fleet import LOOKS_AT_ONCE
 from tests.support.daemon import Daemon, free_port, serving, wait_for
+from tests.support.mounts import mounted
 from tests.support.program import run_process
 from tests.support.servers import CopiedServer, binaries_of
 from tests.support.thoroughness import times
@@ -240,16 +240,9 @@ def test_sighup_reloads(mariadb: PrivateServer) -> None:
 
 @contextmanager
 def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to mount a small disk")
     folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "none", folder], capture_output=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.decode().strip()}")
-    try:
+    with mounted(folder, "-t", "tmpfs", "-o", f"size={kilobytes}k", "none"):
         yield folder
-    finally:
-        subprocess.run(["umount", "-l", folder], check=True)
 
 
 def fill(disk: Path) -> Path:

@@ -24,6 +24,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.files.myi_header import CHANGED_CRASHED
 from myisam_exporter.files.schema_reader import YOUNG_SECONDS
 from tests.support.compressed_tables import make_compressed_table
+from tests.support.mounts import mounted
 from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of
 
@@ -39,15 +40,13 @@ SCHEMA = "full"
 def cramped() -> Iterator[PrivateServer]:
     """A MariaDB on a file system of its own."""
     place = Path(tempfile.mkdtemp(prefix="m-", dir="/tmp"))
-    mounted = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MEGABYTES}m,mode=0755", "myisam-advisor-test", str(place)]
-    if os.geteuid() != 0 or subprocess.run(mounted, capture_output=True, check=False).returncode:
-        place.rmdir()
-        pytest.skip("no file system can be mounted here: mount -t tmpfs")
     try:
-        with CopiedServer(binaries_of("mariadb-10.11"), ["--myisam-recover-options=OFF"], directory=place) as running:
+        with (
+            mounted(place, "-t", "tmpfs", "-o", f"size={DISK_MEGABYTES}m,mode=0755", "myisam-advisor-test"),
+            CopiedServer(binaries_of("mariadb-10.11"), ["--myisam-recover-options=OFF"], directory=place) as running,
+        ):
             yield running
     finally:
-        subprocess.run(["umount", "--lazy", str(place)], check=False)
         place.rmdir()
 
 

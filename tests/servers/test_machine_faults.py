@@ -16,6 +16,7 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import Daemon, free_port, serving, wait_for
+from tests.support.mounts import mounted
 from tests.support.program import PROGRAM, run_process
 from tests.support.repository import ROOT
 from tests.support.thoroughness import times
@@ -115,10 +116,9 @@ def test_a_read_only_file_system_pauses_the_history_and_nothing_else(mariadb: Pr
     place.mkdir()
     with image.open("wb") as file:
         file.truncate(32 * MEGABYTE)
-    for command in (["mkfs.ext4", "-q", str(image)], ["mount", "-o", "loop,errors=remount-ro", str(image), str(place)]):
-        if os.geteuid() != 0 or shutil.which(command[0]) is None or subprocess.run(command, capture_output=True, check=False).returncode:
-            pytest.skip("no file system can be mounted here")
-    try:
+    if shutil.which("mkfs.ext4") is None or subprocess.run(["mkfs.ext4", "-q", str(image)], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be made here")
+    with mounted(place, "-o", "loop,errors=remount-ro", str(image)):
         history = place / "history.sqlite"
         with serving("--socket", mariadb.socket, "--user", "root", "--history", history, "--collect.interval", "1s") as daemon:
             assert wait_for(lambda: daemon.looked().value("history_writable") == 1)
@@ -132,8 +132,6 @@ def test_a_read_only_file_system_pauses_the_history_and_nothing_else(mariadb: Pr
             daemon.stop()
             assert b"Traceback" not in daemon.log
         assert run_process("check", "--socket", mariadb.socket, "--user", "root", "--interval", "0", "--fail-on", "never", "--history", history).returncode == 0
-    finally:
-        subprocess.run(["umount", "--lazy", str(place)], check=False)
 
 
 def test_the_clock_jumps_and_no_rate_does(mariadb: PrivateServer, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from tests.servers.test_record import command, recorded
 from tests.servers.test_record_probe import pytestmark as needs_probes
 from tests.servers.test_record_probe import recording
 from tests.support.daemon import free_port, wait_for
+from tests.support.mounts import mounted
 from tests.support.program import PROGRAM
 from tests.support.servers import CopiedServer, binaries_of
 
@@ -217,13 +218,8 @@ def overlay(folder: Path) -> Iterator[tuple[Path, Path]]:
     """A directory as a container has it, and the one that is below it."""
     lower, upper, work, merged = (folder_for_all(folder, name) for name in ("lower", "upper", "work", "merged"))
     options = f"lowerdir={lower},upperdir={upper},workdir={work}"
-    done = subprocess.run(["mount", "-t", "overlay", "-o", options, "overlay", str(merged)], capture_output=True, check=False)
-    if done.returncode:
-        pytest.skip("no overlay can be mounted here")
-    try:
+    with mounted(merged, "-t", "overlay", "-o", options, "overlay"):
         yield lower, merged
-    finally:
-        subprocess.run(["umount", "--lazy", str(merged)], check=True)
 
 
 @pytest.mark.parametrize("kind", ["mysql-5.6", "mariadb-11.8"])

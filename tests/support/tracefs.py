@@ -1,6 +1,5 @@
 """The kernel's tracepoints, where the machine that tests run on has not mounted them."""
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.kernel import tracepoints
+from tests.support.mounts import mounted
 
 
 @contextmanager
@@ -18,12 +18,6 @@ def tracepoints_below(folder: Path) -> Iterator[None]:
         return
     place = folder / "tracing"
     place.mkdir()
-    done = subprocess.run(["mount", "-t", "tracefs", "none", str(place)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"no tracefs can be mounted here: {done.stderr.strip()}")
-    try:
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(tracepoints, "TRACEFS", (place,))
-            yield
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
+    with mounted(place, "-t", "tracefs", "none"), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(tracepoints, "TRACEFS", (place,))
+        yield

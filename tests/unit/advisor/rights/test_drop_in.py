@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from myisam_advisor.rights.drop_in import (
     write_drop_in,
 )
 from myisam_exporter.errors import UserError
+from tests.support.mounts import mounted
 from tests.support.repository import ROOT
 
 TEXT = drop_in_text(Wanted())
@@ -176,12 +176,8 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system without a free byte."""
     place = tmp_path / "full"
     place.mkdir()
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0755", "myisam-advisor-test", str(place)], capture_output=True, check=False).returncode:
-        pytest.skip("no file system can be mounted here: mount -t tmpfs")
-    try:
+    with mounted(place, "-t", "tmpfs", "-o", "size=64k,mode=0755", "myisam-advisor-test"):
         yield place
-    finally:
-        subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 def test_a_full_disk_is_said_and_leaves_what_was_there(full_disk: Path) -> None:

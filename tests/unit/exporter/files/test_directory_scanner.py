@@ -4,7 +4,6 @@ import errno
 import os
 import random
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_di
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader
 from myisam_exporter.kernel.inotify import DirectoryWatch
+from tests.support.mounts import mounted
 from tests.support.moved_clock import MovedClock
 from tests.support.myi import header
 
@@ -172,11 +172,8 @@ def layers(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
     for folder in (lower, upper, work, merged):
         folder.mkdir()
     options = f"lowerdir={lower},upperdir={upper},workdir={work}"
-    done = subprocess.run(["mount", "-t", "overlay", "overlay", "-o", options, str(merged)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"no overlayfs can be mounted here: {done.stderr.strip()}")
-    yield merged, upper
-    subprocess.run(["umount", str(merged)], check=True)
+    with mounted(merged, "-t", "overlay", "-o", options, "overlay"):
+        yield merged, upper
 
 
 @pytest.mark.parametrize("told", [False, True])
