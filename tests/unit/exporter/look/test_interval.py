@@ -53,6 +53,12 @@ def test_flush_status_within_the_interval_makes_all_its_rates_unknown() -> None:
     assert "FLUSH STATUS" in facts.why_unknown("key_cache", "read_requests_per_second").reason
 
 
+@pytest.mark.parametrize(("headers", "by_sql"), [(Unknown("it cannot be read", "chown"), Unknown("switched off", off=True)), (Unknown("switched off", off=True), Unknown("it cannot be read", "chown"))])
+def test_that_one_source_is_off_tells_nothing_of_another_that_failed(headers: Unknown, by_sql: Unknown) -> None:
+    facts = Interval(snapshot(20, status=status(120), myi=headers, sql_tables=by_sql)).facts()
+    assert facts.why_unknown("tables", "rows").reason == "it cannot be read"
+
+
 def test_a_restart_in_between_is_refused() -> None:
     with pytest.raises(ServerLostError, match="restarted between the two samples"):
         Interval(snapshot(20, status=status(3)), snapshot(10, status=status(110))).refuse_restart()

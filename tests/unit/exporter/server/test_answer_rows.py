@@ -97,6 +97,8 @@ def test_rows_are_those_that_were_sent_in_whatever_pieces_they_come(told: tuple[
     (packets(value("a") + b"\xfd\xff"), ValueError, "ends early"),
     (packets(value("a") + value("b"), first=8), ValueError, "packet 8 where 6 was due"),
     (packets(b"", first=0), OperationalError, "the server ended the connection"),
+    # It begins as the end of an answer does, and is longer than any: a value of 2 ** 63 bytes.
+    (packets(b"\xfe" + b"\xff" * 8, END_OF_ANSWER), ValueError, "ends early"),
     (packets(b"\xff\x69\x04#HY000gone"), OperationalError, "gone"),
     ((MAXIMUM_ROW_BYTES + 1).to_bytes(3, "little") + b"\x06", TooMuchError, "a row of more than 1 MiB"),
 ])  # fmt: skip
