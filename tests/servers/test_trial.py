@@ -184,7 +184,8 @@ def test_the_verdict_on_a_column_names_the_index_to_create(mariadb: PrivateServe
         words = ("columns", "--socket", mariadb.socket, "--user", "root", "--table", "shop.orders", "--seconds", "0.05", "--rounds", "4")
         document = measured(temporary, *words, "--column", "number")
         assert "ALTER TABLE `shop`.`orders` ADD INDEX (`number`);" in document["conclusion"]
-        fails(temporary, r"name the column to search by \(--column\): shop.orders \(copy\) has id, name, number", *words)
+        fails(temporary, r"no column was named: name the column to search by \(--column\)\. shop.orders \(copy\) has id, name, number", *words)
+        fails(temporary, r"there is no column 'numbr': name the column to search by \(--column\)\. shop.orders \(copy\) has id", *words, "--column", "numbr")
 
 
 def test_a_table_that_is_written_to_is_copied_whole_or_not_at_all(mariadb: PrivateServer, temporary: Path) -> None:

@@ -51,10 +51,11 @@ def test_programs_that_cannot_be_run(temporary: Path, programs: Path) -> None:
         fails(temporary, "cannot be read by the user that is to run it .*install it where everybody may read", "mmap", "--server", programs / "closed" / "mysqld", *SMALL)
     fails(temporary, "no server program /nowhere/mysqld: No such file", "mmap", "--server", "/nowhere/mysqld", *SMALL)
     fails(temporary, "has no messages and character sets beside it|does not say which server", "mmap", "--server", "/bin/true", *SMALL)
-    fails(temporary, r"'teleport' is not one of", "teleport")
+    fails(temporary, r"there is no experiment 'teleport'\. Known are columns, ", "teleport")
     fails(temporary, "Missing argument .*Choose from:", "--seconds", "1")
     fails(temporary, r"/nowhere does not exist.* Made-up tables need no running server: name a program \(--server", "mmap", "--socket", "/nowhere", *SMALL)
     fails(temporary, "a chart is drawn as .svg or .png", "io", "--chart", "chart.pdf")
+    fails(temporary, "cannot write /nowhere/chart.svg: No such file or directory. Give another --chart.", "io", "--chart", "/nowhere/chart.svg")
     fails(temporary, "no use for --table|no server", "io", "--table", "a.b", "--socket", "/nowhere")
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from myisam_exporter.errors import brief
+
 # The tasks, in the order in which somebody comes to them.
 FIND, CHANGE, WATCH, FACTS, SET_UP = "Find out", "Change", "Watch", "Facts", "Set up"
 TASKS = (FIND, CHANGE, WATCH, FACTS, SET_UP)
@@ -88,6 +90,18 @@ class DescribedGroup(_Described, click.Group):
     """A command with commands of its own."""
 
     command_class = Described
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the words name. Raises UsageError for a word that is none, with those that are alike."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
+            from myisam_advisor.texts.near import did_you_mean
+
+            alike = did_you_mean(name, self.list_commands(ctx))
+            ctx.fail(f"there is no command {brief(name)}.{alike} `{ctx.command_path} --help` lists them.")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Each with its whole sentence."""

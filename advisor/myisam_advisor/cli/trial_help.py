@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import click
 
 from myisam_advisor.cli.described import Described, option_records, write_pairs
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.errors import brief
 
 REPLAY, ENGINE, UPGRADE = "replay", "engine", "upgrade"
 _ASKED = "myisam_advisor.trial_help.asked"
@@ -50,6 +52,21 @@ KINDS: Mapping[str, Kind] = {
     ),
 }
 LEAVES_NOTHING = "The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind."
+
+
+class Experiment(click.Choice):  # type: ignore[type-arg]
+    """One of the experiments."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Its name. Raises UsageError for a word that is none, with those that are alike."""
+        if value in self.choices:
+            return str(value)
+        from myisam_advisor.texts.near import did_you_mean
+
+        known = ", ".join(self.choices)
+        raise click.UsageError(
+            f"there is no experiment {brief(value)}.{did_you_mean(str(value), self.choices)} Known are {known}.", ctx
+        )
 
 
 class TrialCommand(Described):

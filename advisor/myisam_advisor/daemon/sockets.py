@@ -127,6 +127,11 @@ def _told(bound: Sequence[tuple[str, int]], scheme: str, path: str, home: str) -
 def parse_address(text: str) -> tuple[str | None, int]:
     """host:port, [v6]:port or :port (every address). Raises UserError for anything else."""
     host, colon, port = text.rpartition(":")
-    if not colon or not port.isdigit() or int(port) > 65535 or (":" in host and not host.startswith("[")):
+    if (
+        not colon
+        or not (port.isascii() and port.isdigit())
+        or int(port) > 65535
+        or (":" in host and not host.startswith("["))
+    ):
         raise UserError(f"{text!r} is no address to listen on: write 127.0.0.1:9942, [::1]:9942 or :9942.")
     return host.removeprefix("[").removesuffix("]") or None, int(port)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import printable
-from myisam_advisor.texts.whole_files import OutputDirectory
+from myisam_advisor.texts.whole_files import OutputDirectory, expect_writable
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison
 from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.report import noise_lines
@@ -24,7 +24,7 @@ LONG_RATIO = 8
 
 
 def expect_drawable(path: Path) -> None:
-    """Raises TrialError for an ending that cannot be drawn, or without matplotlib: before the trial runs, not after."""
+    """Raises UserError for an ending that cannot be drawn, without matplotlib, or where no file can be: before the trial runs, not after."""
     import importlib.util
 
     if path.suffix not in ENDINGS:
@@ -33,6 +33,7 @@ def expect_drawable(path: Path) -> None:
         raise TrialError(
             "--chart needs matplotlib: apt install python3-matplotlib, or pip install matplotlib into the environment of myisam-advisor."
         )
+    expect_writable(path, "Give another --chart.")
 
 
 def draw(experiment: Experiment, result: TrialResult, path: Path) -> None:

@@ -28,7 +28,7 @@ from myisam_advisor.cli.options import (
 )
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.replaying import CopyOptions, replay
-from myisam_advisor.cli.trial_help import ENGINE, KINDS, REPLAY, UPGRADE, TrialCommand
+from myisam_advisor.cli.trial_help import ENGINE, KINDS, REPLAY, UPGRADE, Experiment, TrialCommand
 from myisam_advisor.cli.tried_changes import ReplayWish
 from myisam_advisor.cli.upgrading import UpgradeWish, upgrade
 from myisam_advisor.texts.units import unit_names
@@ -75,7 +75,7 @@ class Wanted:
         ),
     ),
 )
-@click.argument("experiment", type=click.Choice([*EXPERIMENTS, *KINDS]))
+@click.argument("experiment", type=Experiment([*EXPERIMENTS, *KINDS]))
 @click.argument("findings", nargs=-1, metavar="[RULE ...]", shell_complete=rule_ids)
 @server_options
 @click.option(

@@ -23,6 +23,7 @@ from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.copied_table import literal_rows
 from myisam_advisor.trial.tables.made import SyntheticTable, subjects
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.errors import brief
 from myisam_exporter.files.myi_header import parse_header, read_header_bytes
 from myisam_exporter.server.sql import quote_identifier, quote_table
 
@@ -165,8 +166,9 @@ def _column(bench: Bench) -> str:
         return "f"
     known = list(bench.copies[0].columns)
     if bench.options.column not in known:
+        what = f"there is no column {brief(bench.options.column)}" if bench.options.column else "no column was named"
         raise TrialError(
-            f"name the column to search by (--column): {bench.copies[0].label} has {', '.join(known[:40])}."
+            f"{what}: name the column to search by (--column). {bench.copies[0].label} has {', '.join(known[:40])}."
         )
     return bench.options.column
 
