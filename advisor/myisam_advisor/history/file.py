@@ -13,6 +13,7 @@ from pathlib import Path
 from myisam_advisor.errors import HistoryError
 from myisam_advisor.factbase.sqlite_limits import LENGTH, set_limit
 from myisam_advisor.history.format import FORMAT, FORMATS, MAXIMUM_WHOLE_BYTES, SCHEMA, TABLES
+from myisam_advisor.history.paths import SYSTEM_PATH, closed_to_us, history_path
 from myisam_advisor.history.records import FILE_FAULTS, Records
 from myisam_exporter.errors import UserError
 
@@ -61,16 +62,27 @@ def _add_checksums(database: sqlite3.Connection) -> None:
             database.execute(f"ALTER TABLE {table.name} ADD COLUMN checksum INTEGER")
 
 
+def _expect_file(path: Path) -> None:
+    if closed_to_us(path):
+        raise UserError(f"the history {path} is closed to this user: run it as root (sudo).")
+    if path.is_file():
+        return
+    # Who named no file, and has none, may mean the service's.
+    is_default = path == history_path() != SYSTEM_PATH
+    other = f" The service's, {SYSTEM_PATH}, is closed to this user: sudo reads it."
+    raise UserError(
+        f"there is no history in {path}: `myisam-advisor serve` keeps one; --history names another file."
+        + (other if is_default and closed_to_us(SYSTEM_PATH) else "")
+    )
+
+
 @contextmanager
 def open_to_read(path: Path, seconds: float = READING_SECONDS) -> Iterator[Records]:
     """The file, read-only; at the end it is said what was damaged.
 
     Raises UserError when it is no history, cannot be read, or takes longer than these seconds.
     """
-    if not path.is_file():
-        raise UserError(
-            f"there is no history in {path}: `myisam-advisor serve` keeps one; --history names another file."
-        )
+    _expect_file(path)
     try:
         address = f"{path.resolve().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=READER_WAITS_SECONDS)) as database:

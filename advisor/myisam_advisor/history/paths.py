@@ -21,3 +21,11 @@ def readable_histories() -> list[Path]:
     candidates = dict.fromkeys((history_path(), SYSTEM_PATH))
     # In this order: of a directory that may not be searched, is_file raises PermissionError.
     return [path for path in candidates if os.access(path, os.R_OK) and path.is_file()]
+
+
+def closed_to_us(path: Path) -> bool:
+    """Whether this user may not read the file, or not look whether it is there."""
+    try:
+        return path.is_file() and not os.access(path, os.R_OK)
+    except PermissionError:
+        return True

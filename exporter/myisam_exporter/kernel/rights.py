@@ -48,7 +48,7 @@ ON_HOST = Remedies(
     verify_directory=f"let this user read {{pid_file}} and connect by socket, or {_READ_PROCESS}",
     show_process="run myisam-advisor beside the server",
     reach_socket="Start the server, or name its socket (--socket) or its host (--host).",
-    enter_socket="Check that it runs and listens there (--socket, --host, --port).",
+    enter_socket="The socket, or a directory on the way to it, is closed to this user: run it as root (sudo), or as a user who may go there.",
     keep_state="",
 )
 IN_CONTAINER = Remedies(
@@ -62,7 +62,7 @@ IN_CONTAINER = Remedies(
         "Mount the directory of the server's socket (-v /run/mysqld:/run/mysqld; compose, Kubernetes: a volume that both mount), "
         "name it (--socket), or name the server's host (--host)."
     ),
-    enter_socket="Check that it runs and listens there (--socket, --host, --port), and that the container's user may go there (--user NUMBER:GROUP).",
+    enter_socket="The socket, or a directory on the way to it, is closed to this user: start the container as one who may go there (--user NUMBER:GROUP).",
     keep_state=" In a container: mount a volume there that its user may write (-v NAME:/var/lib/myisam-advisor), or say --no-history.",
 )
 REMEDIES = IN_CONTAINER if in_container() else ON_HOST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import socket
 import stat
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from myisam_exporter.server.target import Target
 # Servers' error numbers: manual, "Error Message Reference".
 ACCESS_DENIED, ACCESS_DENIED_NO_PASSWORD = 1045, 1698
 TOO_MANY_CONNECTIONS, HOST_BLOCKED, HOST_NOT_PRIVILEGED = 1040, 1129, 1130
+LISTENING = "Check that it runs and listens there (--socket, --host, --port)."
 REFUSALS = {
     TOO_MANY_CONNECTIONS: "the server at {target} has no connection left: {text}. Close some, or raise max_connections.",
     HOST_BLOCKED: "the server at {target} does not accept this host: {text}. See FLUSH HOSTS and the account's host part.",
@@ -61,8 +63,12 @@ def _unreachable(target: Target, cause: BaseException | None) -> UserError:
         return UserError(f"no server: the socket {target.socket} does not exist. {REMEDIES.reach_socket}")
     if target.socket and _is_something_else(target.socket):
         return UserError(f"no server: {target.socket} is no socket. {REMEDIES.reach_socket}")
+    if isinstance(cause, socket.gaierror):
+        return UserError(f"no host of the name {target.host} is known: {cause.strerror}. Check the name (--host).")
+    if isinstance(cause, OSError) and cause.errno == errno.EACCES and target.socket:
+        return UserError(f"no server answers at {target.label}: {cause.strerror}. {REMEDIES.enter_socket}")
     why = "it did not answer in time" if isinstance(cause, TimeoutError) else getattr(cause, "strerror", None) or cause
-    return UserError(f"no server answers at {target.label}: {why}. {REMEDIES.enter_socket}")
+    return UserError(f"no server answers at {target.label}: {why}. {LISTENING}")
 
 
 def _is_something_else(path: Path) -> bool:
