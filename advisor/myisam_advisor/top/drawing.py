@@ -77,7 +77,10 @@ def draw(console: Console, scene: Scene, width: int, height: int) -> Frame:
     if width < MINIMUM_WIDTH or height < MINIMUM_HEIGHT:
         return _too_small(console, width, height)
     pen = _Pen(console, width)
-    above = [*pen.lines(_title(scene, width)), *pen.lines(_said(scene), VERDICT_LINES + (scene.failure is not None))]
+    above = [
+        *pen.lines(_title(scene, width)),
+        *pen.lines(_said(scene, pen, VERDICT_LINES + (scene.failure is not None))),
+    ]
     below = [*pen.lines(_note(scene, width), 1), *([] if scene.still else pen.lines(_footer(scene, width), 1))]
     if scene.view.page == LIST:
         above += _numbers(scene, pen, height - len(above) - len(below))
@@ -142,12 +145,18 @@ def _title(scene: Scene, width: int) -> Text:
     return line
 
 
-def _said(scene: Scene) -> RenderableType:
+def _said(scene: Scene, pen: _Pen, most: int) -> RenderableType:
+    """The verdict in so many lines at most; what has no room is told to be left out."""
     verdict = said(scene)
     text = Text(_clean(verdict.headline), style=TONES[verdict.tone])
     if verdict.detail:
         text.append(f" {_clean(verdict.detail)}", style="not bold default")
-    return Padding(text, (0, 1))
+    lines = list(text.wrap(pen.console, pen.width - 2))
+    if len(lines) > most:
+        last = Text(" ").join(line for line in lines[most - 1 :])
+        last.truncate(pen.width - 2, overflow="ellipsis")
+        lines[most - 1 :] = [last]
+    return Padding(Text("\n").join(lines), (0, 1))
 
 
 def _note(scene: Scene, width: int) -> Text | None:

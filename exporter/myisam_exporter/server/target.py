@@ -137,6 +137,6 @@ def _port(options: Options) -> int:
     text = options.value("port")
     if text is None:
         return DEFAULT_PORT
-    if not text.isdigit() or not 0 < int(text) < 65536:
+    if not (text.isascii() and text.isdigit() and len(text) < 6) or not 0 < int(text) < 65536:
         raise UserError(f"port {text!r} {options.origin('port')} is no port number: give one from 1 to 65535.")
     return int(text)

@@ -211,3 +211,16 @@ def test_statements_that_could_not_be_told_say_why_and_no_option_of_another_comm
     shown = text_of(replace(scene, moment=replace(scene.moment, statements=seen)), height=80)
     assert "2 further kinds held locks" in shown
     assert "--format" not in shown
+
+
+def test_a_verdict_that_is_cut_says_so() -> None:
+    scene = made_up(HOT)
+    assert scene.moment is not None
+    words = " ".join(f"word{number}" for number in range(40))
+    told = replace(scene.moment.verdict, headline="Held back.", detail=words)
+    there = replace(scene, moment=replace(scene.moment, verdict=told))
+    cut, whole = (text_of(there, width).splitlines()[1:3] for width in (80, 200))
+    assert " ".join("".join(cut).split()).startswith("Held back. word0 word1 word2")
+    assert cut[1].endswith("\u2026")
+    assert len(cut[1]) <= 79
+    assert " ".join(" ".join(whole).split()) == f"Held back. {words}"

@@ -198,6 +198,9 @@ def test_the_environment_says_what_no_file_says(tmp_path: Path) -> None:
     assert not target_from_options([empty], further=Further(environment=said)).is_found
     with pytest.raises(UserError, match="port 'many' from the environment variable MYSQL_TCP_PORT is no port number"):
         target_from_options([empty], host="h", further=Further(environment={"MYSQL_TCP_PORT": "many"}))
+    for odd in ("\u00b2", "\u0663", "9" * 5000, "-1", "0", "65536", "1e3"):
+        with pytest.raises(UserError, match="is no port number: give one from 1 to 65535"):
+            target_from_options([empty], host="h", further=Further(environment={"MYSQL_TCP_PORT": odd}))
 
 
 def test_what_is_probed_hears_nothing_of_the_own_way_in(tmp_path: Path) -> None:
