@@ -58,7 +58,9 @@ def first_fault(document: object, schema: dict[str, Any]) -> tuple[KeyPath, str]
 
 def _in_words(error: ValidationError) -> str:
     """What is wrong, and what would be right. The library's own words speak of properties and of JSON's types."""
-    rule, found, wanted = str(error.validator), error.instance, error.validator_value
+    rule = str(error.validator)
+    found: Any = error.instance
+    wanted: Any = error.validator_value
     if rule == "additionalProperties" and isinstance(error.schema, dict):
         known = sorted(error.schema.get("properties", ()))
         strange = next((str(name) for name in found if name not in known), "")

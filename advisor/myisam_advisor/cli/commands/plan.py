@@ -72,7 +72,7 @@ def plan(
     in_force = site.load()
     known = [rule.id for rule in in_force.rules]
     refuse_unknown_rules((name.partition(":")[0] for name in findings), known)
-    if output is not None and output.exists():
+    if output is not None:
         _expect_no_plan(output)
     judgement, facts = judged(source, in_force, interval, history_file)
     # On standard error: a script goes to a file, and what was not seen is nothing to run.
@@ -93,6 +93,8 @@ def _expect_no_plan(folder: Path) -> None:
     try:
         with OutputDirectory(folder) as directory:
             _refuse_present(directory, folder, [format_named("sql").FILE_NAME])
+    except FileNotFoundError:
+        return  # it is made in the end
     except OSError as error:
         raise _not_written(folder, error) from None
 
