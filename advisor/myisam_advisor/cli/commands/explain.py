@@ -28,13 +28,16 @@ from myisam_advisor.cli.options import SiteOptions, site_options
 def explain(rule_id: str | None, sql: bool, site: SiteOptions) -> None:
     """Say what a rule checks, why, with which thresholds and from which sources; without RULE, list the rules."""
     from myisam_advisor.reports.explanation import explain_rule, list_rules
+    from myisam_advisor.texts.templates import printable
     from myisam_advisor.texts.width import text_width
 
     rules = site.load().rules
     if rule_id:
-        click.echo(explain_rule(rule_id, rules, text_width(sys.stdout), with_sql=sql, proved=_proved(rule_id)))
+        text = explain_rule(rule_id, rules, text_width(sys.stdout), with_sql=sql, proved=_proved(rule_id))
     else:
-        click.echo(list_rules(rules))
+        text = list_rules(rules)
+    # Whoever was given a rule reads here what it does: what would hide a part of that from a terminal is shown.
+    click.echo(printable(text, keep_newlines=True))
 
 
 def _proved(rule_id: str) -> list[str]:

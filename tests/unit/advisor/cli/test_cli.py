@@ -11,6 +11,7 @@ import yaml
 
 from tests.support.healthy import healthy_facts
 from tests.support.program import PROGRAM, run, run_process
+from tests.support.repository import ROOT
 
 CRASHED = 'schema: 1\ntables: [{schema_name: "a/b", table_name: "x\\e[31m`|\\nDROP", row_format: fixed, crashed: 1, recovery_failed: 0}]\n'
 HEALTHY = "schema: 1\ninterval_seconds: 10\nstatus_per_second: {Key_reads: 5, Key_read_requests: 5000}\nvariable: {key_buffer_size: 8388608}\ntotals: {myisam_tables: 4, crashed_tables: 0}\n"
@@ -90,6 +91,18 @@ def test_explain_is_written_in_sentences() -> None:
     assert "Severity critical, warning or info, scope server\n" in text
     assert "What then holds the server back\n  Table locks.\n" in text
     assert "Severity critical, scope table" in run("explain", "table-crashed").stdout
+
+
+def test_explain_hides_nothing_of_a_rule_that_somebody_else_wrote(tmp_path: Path) -> None:
+    rule = yaml.safe_load((ROOT / "rules/advice/pack-keys.yaml").read_text("utf-8"))
+    hidden = "\x1b]0;title\x07\x1b[8m\u202e\u200b\x9b2J"
+    rule |= {"id": "given", "title": f"Given {hidden}", "why": f"For this {hidden}.", "sources": [f"https://example.org/{hidden}"]}
+    rule["query"] = f"-- {hidden}\n{rule['query']}"
+    (tmp_path / "given.yaml").write_text(yaml.safe_dump(rule))
+    for words in ((), ("given", "--sql")):
+        text = run("explain", *words, "--rules", tmp_path).stdout
+        assert "Given \\x1b]0;title\\x07\\x1b[8m\\u202e\\u200b\\x9b2J" in text
+        assert all(letter.isprintable() for line in text.split("\n") for letter in line)
 
 
 @pytest.mark.parametrize(("level", "status"), [("critical", 1), ("warning", 1), ("info", 1), ("never", 0)])
