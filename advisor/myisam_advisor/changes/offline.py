@@ -73,7 +73,10 @@ def describe_offline(
     findings: tuple[Finding, ...], group: tuple[Statement, ...], known: PlanFacts, rates: RebuildRates
 ) -> Offline:
     """What the statement does to its table."""
-    command = next(one for one in group if not isinstance(one, Remark))
+    # DISABLE KEYS takes a moment; ENABLE KEYS behind it is what its group costs.
+    command = min(
+        (one for one in group if not isinstance(one, Remark)), key=lambda one: Change.KEYS_OFF in one.changes
+    )
     if not command.verb:
         return Offline(findings, group, command.lock, "an unknown time", None, None)
     host = known.all.single("host")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from myisam_advisor.remedies.statements.base import (
+    LOCKS,
     Change,
     Logged,
     Now,
@@ -84,6 +85,11 @@ class OwnStatement(Statement):
         if not self.about and self.when is Phase.OFFLINE:
             return Logged.ALWAYS
         return Logged.UNLESS_TOLD if self.when is Phase.FLUSH else _LOGGED.get(self.about, Logged.UNLESS_TOLD)
+
+    @property
+    def lock(self) -> str:
+        """As what it is like, else by its verb."""
+        return LOCKS[self.verb] if self.like is None else self.like.lock
 
     @property
     def from_definition(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from myisam_advisor.remedies.statements.base import (
+    LOCKS,
     Change,
     Logged,
     Name,
@@ -156,6 +157,11 @@ class AlterKeys(Alteration):
     def changes(self) -> frozenset[Change]:
         """The keys."""
         return frozenset({Change.KEYS_ON if self.enabled else Change.KEYS_OFF})
+
+    @property
+    def lock(self) -> str:
+        """It copies nothing, and builds the indexes of the table that is there."""
+        return LOCKS["REPAIR TABLE"] if self.enabled else "readers and writers wait for a moment"
 
     def taken_back(self, now: Now) -> Statement:
         """The other way round."""

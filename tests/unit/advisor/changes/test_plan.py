@@ -171,6 +171,13 @@ def test_where_no_statement_takes_a_change_back_the_findings_own_words_say_what_
         assert "is not known" not in words
 
 
+def test_a_load_between_disabled_and_enabled_keys_costs_what_enabling_them_does() -> None:
+    (offline,) = plan_of(case("bulk-load-with-keys", "fires_for_a_load_that_misses"), "bulk-load-with-keys").offline
+    assert offline.lock == "readers and writers wait until it is done"
+    assert offline.needed_bytes == 15_000_000_000
+    assert offline.lasts != "at once"
+
+
 def test_packed_keys_come_back_as_they_were_asked_for_or_a_remark_says_where_to_look() -> None:
     ((_, lines),) = plan_of(case("pack-keys", "the_way_back_of_what_asked_for_packed_keys_asks_for_them_again"), "pack-keys").rollback
     assert texts(lines) == ("ALTER TABLE `log`.`hits` PACK_KEYS=1;",)

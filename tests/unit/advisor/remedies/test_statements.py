@@ -204,6 +204,13 @@ def test_a_table_made_anew_is_the_same_and_how_one_was_partitioned_nobody_noted(
     assert (removed.logged, removed.rewrites, removed.verb) == (Logged.ALWAYS, True, "ALTER TABLE")
 
 
+def test_keys_are_enabled_while_nobody_reads_in_whichever_spelling() -> None:
+    for text in ("ALTER TABLE `a`.`b` ENABLE KEYS;", "ALTER TABLE a.b  ENABLE KEYS"):
+        assert parsed(Sql(text)).lock == OptimizeTable(TABLE).lock == "readers and writers wait until it is done"
+    assert AlterKeys(TABLE, enabled=False).lock == "readers and writers wait for a moment"
+    assert MakeAnew(TABLE).lock == "writers wait until it is done, readers for a moment at its end"
+
+
 def test_a_dropped_index_is_nobodys_to_bring_back() -> None:
     dropped = DropIndex(TABLE, "c`d")
     assert parsed(dropped.sql).table == dropped.table == TABLE

@@ -1,0 +1,73 @@
+"""Who waits while a statement of a plan runs, as its words say: tried with a reader that comes while it runs."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from myisam_advisor.remedies.statements.base import Statement
+from myisam_advisor.remedies.statements.tables import AlterKeys, AlterTable, CheckTable, OptimizeTable, option
+from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.servers.conftest import schema
+
+NAME = ("locks", "t")
+DOUBLINGS = 16
+# What a server says of a statement that has begun its work on the table.
+AT_WORK = ("repair", "copy", "altering", "checking", "enabling", "executing", "optimiz", "sort", "system lock")
+READERS_WAIT = "readers and writers wait until it is done"
+
+
+@pytest.fixture(scope="module")
+def filled(server: PrivateServer) -> Iterator[PrivateServer]:
+    """A server with a table whose indexes take a while to build."""
+    with schema(server, NAME[0]) as database:
+        double = "INSERT INTO t (b, c, d) SELECT LEFT(SHA2(RAND(), 256), 60), LEFT(SHA2(RAND(), 256), 60), RAND() * 100000 FROM t"
+        server.execute(
+            "CREATE TABLE t (a INT NOT NULL AUTO_INCREMENT PRIMARY KEY, b CHAR(60) NOT NULL, c CHAR(60) NOT NULL, d INT NOT NULL, KEY (b), KEY (c), KEY (d)) ENGINE=MyISAM CHARSET=latin1",
+            "INSERT INTO t (b, c, d) VALUES ('x', 'y', 1)",
+            *[double] * DOUBLINGS,
+            database=database,
+        )
+        yield server
+
+
+def reader_waits(server: PrivateServer, statement: str) -> bool:
+    """Whether a SELECT that comes while the statement works on the table ends with it, rather than soon."""
+    ended: list[float] = []
+
+    def work() -> None:
+        server.execute(statement)
+        ended.append(time.monotonic())
+
+    working = threading.Thread(target=work)
+    with server.session() as connection:
+        cursor = connection.cursor()
+        working.start()
+        while working.is_alive():
+            cursor.execute("SHOW PROCESSLIST")
+            if any(row[7] and row[7].startswith(statement[:12]) and str(row[6]).lower().startswith(AT_WORK) for row in cursor.fetchall()):
+                break
+        assert working.is_alive(), "it was over before it was seen: the table is too small"
+        began = time.monotonic()
+        cursor.execute(f"SELECT a FROM {NAME[0]}.{NAME[1]} WHERE a = 1")
+        cursor.fetchall()
+        read = time.monotonic()
+    working.join()
+    # Both end at one moment, and either may be told first.
+    return read - began > (ended[0] - began) / 2
+
+
+@pytest.mark.parametrize(
+    ("made", "before"),
+    [
+        (AlterKeys(NAME, enabled=True), AlterKeys(NAME, enabled=False)), (OptimizeTable(NAME), None), (CheckTable(NAME), None),
+        (AlterTable(NAME, (option(PACK_KEYS=0),)), AlterTable(NAME, (option(PACK_KEYS="DEFAULT"),))),
+    ],
+    ids=lambda one: one.sql.rstrip(";") if isinstance(one, Statement) else "",
+)  # fmt: skip
+def test_readers_wait_for_what_is_said_to_hold_them_up_and_for_nothing_else(filled: PrivateServer, made: Statement, before: Statement | None) -> None:
+    filled.execute(f"INSERT INTO {NAME[0]}.{NAME[1]} (b, c, d) VALUES ('changed', '', 2)")
+    if before is not None:
+        filled.execute(before.sql)
+    assert reader_waits(filled, made.sql.rstrip(";")) == (made.lock == READERS_WAIT)
