@@ -128,6 +128,7 @@ def test_rows_are_those_that_came_or_are_not_told(kind: str, tmp_path: Path) -> 
 def test_what_execute_runs_is_kept_once(server: PrivateServer, tmp_path: Path) -> None:
     # MySQL writes PREPARE without its text, and what it ran behind EXECUTE; MariaDB both whole.
     with schema(server, "shop"), logging(server, "general_log") as log:
+        time.sleep(1.1)
         with server.session("shop") as connection:
             for statement in ("PREPARE s FROM 'SELECT 5 + ?'", "SET @n = 7", "EXECUTE s USING @n", "EXECUTE s USING @n", "DEALLOCATE PREPARE s", "SELECT 'other'"):
                 ask(connection, statement)
@@ -143,6 +144,7 @@ def test_what_execute_runs_is_kept_once(server: PrivateServer, tmp_path: Path) -
 @pytest.mark.parametrize("kind", ["slow_log", "general_log"])
 def test_what_is_executed_immediately_is_kept_once(mariadb: PrivateServer, kind: str, tmp_path: Path) -> None:
     with schema(mariadb, "shop"), logging(mariadb, kind) as log:
+        time.sleep(1.1)
         with mariadb.session("shop") as connection:
             for statement in ("EXECUTE IMMEDIATE 'SELECT 5 + 7'", "SELECT 'other'"):
                 ask(connection, statement)
@@ -151,3 +153,27 @@ def test_what_is_executed_immediately_is_kept_once(mariadb: PrivateServer, kind:
     told = [event.statement for event in events if b"5 + 7" in event.statement or b"other" in event.statement]
     assert told == [b"SELECT 5 + 7", b"SELECT 'other'"]
     assert done.totals.left_out["EXECUTE, kept as what it ran"] == 1
+
+
+@on_four_servers
+def test_what_triggers_and_functions_run_is_no_statement_that_was_sent(server: PrivateServer, tmp_path: Path) -> None:
+    made = (
+        "CREATE TABLE t (id INT, n INT) ENGINE=MyISAM", "CREATE TABLE a (w VARCHAR(40), n INT) ENGINE=MyISAM",
+        "CREATE TRIGGER added AFTER INSERT ON t FOR EACH ROW BEGIN DECLARE x INT DEFAULT 5; INSERT INTO a VALUES ('added', NEW.n); UPDATE a SET n = x WHERE n = NEW.id; END",
+        "CREATE TRIGGER gone AFTER DELETE ON t FOR EACH ROW INSERT INTO a VALUES (CONCAT('gone ', OLD.n), 0)",
+        "CREATE FUNCTION larger(p INT) RETURNS INT READS SQL DATA BEGIN DECLARE r INT; SELECT COUNT(*) INTO r FROM a WHERE n > p; RETURN r; END",
+    )  # fmt: skip
+    sent = ("INSERT INTO t VALUES (1, 2), (3, 4)", "SELECT larger(1)", "DELETE FROM t WHERE id = 1")
+    with schema(server, "shop"):
+        before = server.execute("SELECT @@GLOBAL.log_bin_trust_function_creators")[0][0]
+        server.execute("SET GLOBAL log_bin_trust_function_creators = 1", *made, f"SET GLOBAL log_bin_trust_function_creators = {before}", database="shop")
+        with logging(server, "general_log") as log:
+            time.sleep(1.1)  # a time is written with the first statement of another second
+            with server.session("shop") as connection:
+                for statement in sent:
+                    ask(connection, statement)
+            time.sleep(0.1)
+            done, events = recorded("general_log", log, tmp_path)
+    told = [event.statement.decode() for event in events if event.database == b"shop"]
+    assert [statement for statement in told if not statement.upper().startswith("SET NAMES")] == list(sent)
+    assert done.totals.left_out.get("inner statement of a stored program", 0) in (0, 6)

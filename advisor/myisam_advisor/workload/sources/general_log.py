@@ -12,12 +12,14 @@ import re
 from collections.abc import Iterator
 
 from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.inner_statements import is_inner
 from myisam_advisor.workload.joining import UNCLOSED, joined
 from myisam_advisor.workload.prepared import AS_WHAT_IT_RAN, Prepared
 from myisam_advisor.workload.several_statements import used_database
 from myisam_advisor.workload.sources.base import (
     ADMINISTRATOR,
     MICROSECONDS,
+    NESTED,
     LogSource,
     Moments,
     Numbers,
@@ -128,6 +130,9 @@ class _GeneralLog:
             self._reading.left_out[INNER] += 1
             return
         self._executing.discard(connection)
+        if not prepared and is_inner(statement):
+            self._reading.left_out[NESTED] += 1
+            return
         moment, exact = self._time
         event = Event(connection, moment, None, self._databases.get(connection), statement, prepared=prepared)
         is_unknown = not prepared and self._prepared.refused(event) is not None
