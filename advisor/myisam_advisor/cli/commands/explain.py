@@ -32,10 +32,8 @@ def explain(rule_id: str | None, sql: bool, site: SiteOptions) -> None:
     from myisam_advisor.texts.width import text_width
 
     rules = site.load().rules
-    if rule_id:
-        text = explain_rule(rule_id, rules, text_width(sys.stdout), with_sql=sql, proved=_proved(rule_id))
-    else:
-        text = list_rules(rules)
+    width = text_width(sys.stdout)
+    text = explain_rule(rule_id, rules, width, sql, _proved(rule_id)) if rule_id else list_rules(rules)
     # Whoever was given a rule reads here what it does: what would hide a part of that from a terminal is shown.
     click.echo(printable(text, keep_newlines=True))
 
