@@ -18,7 +18,16 @@ from myisam_advisor.history.format import CHANGE, FORMAT, SAMPLE, SCHEMA, SETTIN
 from myisam_advisor.history.missing_samples import what_is_missing
 from myisam_advisor.history.noticed_changes import MAXIMUM_TABLES, Change, note_changes, read_changes, separate
 from myisam_advisor.history.records import Records
-from myisam_advisor.history.verification import IMPROVED, NOT_ENOUGH, UNCHANGED, WORSE, Outcome, Window, verdict_of
+from myisam_advisor.history.verification import (
+    IMPROVED,
+    NOT_ENOUGH,
+    UNCHANGED,
+    WORSE,
+    Outcome,
+    Window,
+    overall,
+    verdict_of,
+)
 from tests.support import program
 
 SECONDS = 60
@@ -59,6 +68,28 @@ def verdict(path: Path, *words: object) -> tuple[int, dict[str, object]]:
     document = json.loads(done.stdout)
     (switches,) = [one for one in document["measures"] if one["name"].startswith(SWITCHES)]
     return done.returncode, document | {"switches": switches}
+
+
+@pytest.mark.parametrize(("ratio", "low", "high", "expected"), [
+    (0.9, 0.85, 0.99, IMPROVED), (1.1, 1.01, 1.2, WORSE),
+    (0.96, 0.93, 0.99, UNCHANGED), (1.04, 1.01, 1.07, UNCHANGED),  # it is certain, and not worth a word
+    (0.9, 0.75, 1.05, NOT_ENOUGH), (1.0, 0.85, 1.25, NOT_ENOUGH), (1.0, 0.75, 1.1, NOT_ENOUGH), (1.0, 0.81, 1.19, UNCHANGED),
+    (None, None, None, WORSE),  # from nothing to something
+])  # fmt: skip
+def test_a_change_is_certain_and_worthwhile_or_it_is_none(ratio: float | None, low: float | None, high: float | None, expected: str) -> None:
+    assert verdict_of("lower", ratio, low, high) == expected
+    other = {IMPROVED: WORSE, WORSE: IMPROVED}
+    assert verdict_of("higher", ratio, low, high) == other.get(expected, expected)
+
+
+def test_what_became_worse_is_not_hidden_by_what_improved() -> None:
+    def together(*verdicts: str) -> str:
+        return overall([Outcome("x", "lower", 1, 1, (60, 60), 1, 1, 1, verdict) for verdict in verdicts])
+
+    assert together(IMPROVED, NOT_ENOUGH, WORSE, UNCHANGED) == WORSE
+    assert together(UNCHANGED, NOT_ENOUGH, IMPROVED) == IMPROVED
+    assert together(NOT_ENOUGH, UNCHANGED) == UNCHANGED
+    assert together(NOT_ENOUGH) == together() == NOT_ENOUGH
 
 
 @pytest.mark.parametrize(

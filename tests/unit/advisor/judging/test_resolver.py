@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.resolver import Candidate, Outcome, Resolution, Worded, resolve
@@ -133,7 +135,11 @@ def test_the_account_of_memory_keeps_row_data_headroom_and_what_was_granted() ->
     assert budget.room_bytes == 2e9
     budget.grant("b", 2e9)
     assert budget.room_bytes == 6e9 - 1e9 - 1e8 - 0.8e9 - 4e9
+    budget.grant("b", 5e7)  # further caches of the same finding
+    assert (budget.granted_bytes, budget.room_bytes) == (4.05e9, 5e7)
     assert MemoryBudget(8e9, 6e9, row_data_bytes=90e9).room_bytes == 2e9
     assert MemoryBudget(8e9, 1e9, row_data_bytes=90e9).room_bytes == 0
     assert MemoryBudget(8e9).room_bytes == 2e9
+    assert MemoryBudget(8e9, promised_bytes=6e9).room_bytes == pytest.approx(0.2e9)
+    assert MemoryBudget(8e9, promised_bytes=9e9).room_bytes == 0
     assert MemoryBudget().room_bytes is None

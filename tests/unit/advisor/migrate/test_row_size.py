@@ -6,7 +6,14 @@ import pytest
 
 from myisam_advisor.migrate.innodb_formats import compressed_page_bytes, effective_row_format
 from myisam_advisor.migrate.refusals import refusals
-from myisam_advisor.migrate.row_size import counted_bytes, counted_trees, full_row_bytes, has_row_identity, is_fixed
+from myisam_advisor.migrate.row_size import (
+    counted_bytes,
+    counted_trees,
+    full_row_bytes,
+    has_row_identity,
+    is_fixed,
+    limit_bytes,
+)
 from myisam_advisor.migrate.server_kind import ServerKind, by_default, of_variables
 from myisam_advisor.migrate.sizes import Contents, bytes_after
 from myisam_exporter.files import structure as types
@@ -52,6 +59,12 @@ def numbers(count: int) -> list[Column]:
 )  # fmt: skip
 def test_what_is_too_long_for_its_page(structure: object, kind: object, codes: list[int]) -> None:
     assert [one.code for one in refusals(structure, "InnoDB", kind) if not one.may] == codes  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("row_format", "allowed"), [("DYNAMIC", 8126), ("COMPACT", 8126), ("REDUNDANT", 8123)])
+def test_two_rows_have_room_in_a_page(row_format: str, allowed: int) -> None:
+    """As the server says when it refuses: "Row size too large (> 8126)"."""
+    assert limit_bytes(MARIADB, row_format) == allowed
 
 
 def test_pages_are_compressed_to_half_where_nothing_else_is_said() -> None:

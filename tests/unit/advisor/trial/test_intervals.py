@@ -2,6 +2,7 @@
 
 import math
 import random
+import statistics
 from collections.abc import Callable
 
 import pytest
@@ -35,6 +36,23 @@ NOISE: dict[str, Callable[[random.Random], float]] = {
     "long tails": lambda generator: 0.02 * generator.gauss(0, 1) / math.sqrt(generator.gammavariate(1.5, 1 / 1.5)),
     "runs held up": held_up,
 }
+
+
+def test_it_is_the_mean_and_so_many_of_its_standard_errors() -> None:
+    values = [0.02, 0.05, -0.01, 0.03, 0.04]
+    found = interval_of(values)
+    assert found is not None
+    reach = critical(5) * statistics.stdev(values) / math.sqrt(5)
+    assert (found.centre, found.low, found.high) == pytest.approx((statistics.fmean(values), found.centre - reach, found.centre + reach))
+
+
+def test_of_ten_the_least_and_the_largest_are_taken_for_their_neighbours() -> None:
+    """Yuen's trimmed mean; eight runs are left, and count as eight."""
+    middle = [0.01 * number for number in range(1, 9)]
+    found = interval_of([-5.0, *middle, 7.0])
+    assert found is not None
+    of_winsorised = statistics.stdev([0.01, *middle, 0.08]) * math.sqrt(9 / (8 * 7))
+    assert (found.centre, found.high - found.centre) == pytest.approx((statistics.fmean(middle), critical(8) * of_winsorised))
 
 
 @pytest.mark.parametrize(("prior", "looks"), [(PRIOR_VARIANCE, LOOKS), (PRIOR_VARIANCE_OF_MANY, range(MANY, 300, 9))], ids=["few", "many"])

@@ -17,6 +17,11 @@ def test_neither_a_bad_round_later_nor_a_slow_drift_is_a_warm_up() -> None:
     assert warm_up_rounds([0.01 * number for number in range(12)]) == 0
 
 
+def test_what_differs_by_next_to_nothing_is_no_warm_up_however_alike_the_later_rounds_are() -> None:
+    assert warm_up_rounds([-0.02, *[0.0] * 8]) == 0
+    assert warm_up_rounds([-0.04, *[0.0] * 8]) == 1
+
+
 def test_a_third_at_most_and_none_of_a_few() -> None:
     assert warm_up_rounds([-1.0, -1.0, -1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0]) <= 3
     assert warm_up_rounds([-1.0, 0.0, 0.0, 0.0, 0.0]) == 0

@@ -28,9 +28,10 @@ def test_the_same_rows_in_another_order_are_told_apart_from_other_rows() -> None
     compared.add("equal", ("(1,)", "(2,)"), ("(1,)", "(2,)"))
     compared.add("turned", ("(1,)", "(2,)"), ("(2,)", "(1,)"))
     compared.add("fewer", ("(1,)", "(2,)"), ("(1,)",))
+    compared.add("as many of others", ("(1,)", "(1,)", "(2,)"), ("(1,)", "(2,)", "(2,)"))
     compared.add("refused", ("(1,)",), 1214)
     compared.add("taken", 1064, ("(1,)",))
     compared.add("refused by both", 1064, 1064)
-    assert (compared.total, compared.equal, compared.other_order) == (6, 2, ["turned"])
-    assert compared.differ == ["fewer", "refused", "taken"]
+    assert (compared.total, compared.equal, compared.other_order) == (7, 2, ["turned"])
+    assert compared.differ == ["fewer", "as many of others", "refused", "taken"]
     assert compared.failed == {"refused": (0, 1214), "taken": (1064, 0)}
