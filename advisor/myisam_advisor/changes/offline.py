@@ -74,9 +74,7 @@ def describe_offline(
 ) -> Offline:
     """What the statement does to its table."""
     # DISABLE KEYS takes a moment; ENABLE KEYS behind it is what its group costs.
-    command = min(
-        (one for one in group if not isinstance(one, Remark)), key=lambda one: Change.KEYS_OFF in one.changes
-    )
+    command = min((one for one in group if not isinstance(one, Remark)), key=lambda one: Change.KEYS_OFF in one.changes)
     if not command.verb:
         return Offline(findings, group, command.lock, "an unknown time", None, None)
     host = known.all.single("host")

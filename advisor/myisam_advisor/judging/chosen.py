@@ -37,7 +37,7 @@ def choose(judgement: Judgement, wanted: Sequence[str], rule_ids: Iterable[str])
 
 def why_not(judgement: Judgement, rule: str, about: str = "") -> str:
     """Why a rule has no finding about this object, or none at all."""
-    objects = [one.object for one in judgement.findings if one.rule == rule]
+    objects = [one.object or "the whole server" for one in judgement.findings if one.rule == rule]
     if objects:
         return f"it speaks of {', '.join(objects[:5])}"
     for dropped in judgement.dropped:

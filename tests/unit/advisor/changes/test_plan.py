@@ -300,6 +300,12 @@ def test_what_is_not_there_is_said(wanted: str, message: str) -> None:
         plan_of(BULK, wanted)
 
 
+def test_a_rule_of_the_whole_server_says_so_to_who_names_an_object() -> None:
+    slow = {"facts": {"interval_seconds": 60, "status_per_second": {"Slow_queries": 5, "Questions": 100}, "variable": {"long_query_time": 1}}}
+    with pytest.raises(UserError, match=re.escape("slow-queries:shop.t has no finding: it speaks of the whole server.")):
+        plan_of(slow, "slow-queries:shop.t")
+
+
 def test_one_object_of_a_rule_can_be_chosen() -> None:
     plan = plan_of(PROVED, "pack-keys:log.b")
     assert [texts(one.statements) for one in plan.offline] == [("ALTER TABLE `log`.`b` PACK_KEYS=0;",)]
