@@ -9,7 +9,7 @@ import click
 
 from myisam_advisor.cli.described import WATCH, DescribedGroup
 from myisam_advisor.cli.options import Command, ServerOptions, SiteOptions, server_options, site_options, was_given
-from myisam_advisor.munin.places import CONFIGURATIONS, PLUGINS, SOCKET
+from myisam_advisor.munin.places import CONFIGURATIONS, PLUGINS, socket_of
 
 PATH = click.Path(path_type=Path)
 TIMEOUT_SECONDS = 5
@@ -92,7 +92,9 @@ def install(
     from myisam_advisor.munin.installation import install as put_there
 
     program = shutil.which(sys.argv[0]) or sys.argv[0]
-    settings = Settings(unix_socket or SOCKET, str(Path(program).absolute()), defaults_file, user, instance)
+    settings = Settings(
+        unix_socket or socket_of(instance), str(Path(program).absolute()), defaults_file, user, instance
+    )
     click.echo("\n".join(put_there(plugins, configurations, settings)))
 
 

@@ -13,6 +13,7 @@ from myisam_advisor.judging.findings import Finding, Judgement, NotEvaluated
 from myisam_advisor.munin import installation
 from myisam_advisor.munin.document import MAXIMUM_TABLES, document
 from myisam_advisor.munin.installation import Settings, install, uninstall
+from myisam_advisor.munin.places import SOCKET, socket_of
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
@@ -301,6 +302,17 @@ def test_a_second_server_has_graphs_of_its_own(tmp_path: Path) -> None:
     assert "myisam_advice_a_b" in graphs("myisam_advisor_a-b", "config", {})
     # Settings are in the link's own section, and have the names of the guide.
     assert graphs("myisam_advisor_forum", "config", {"graphs": "myisam_advice"}) == ["myisam_advice_forum"]
+
+
+def test_a_second_server_is_never_asked_at_the_first_ones_socket(tmp_path: Path) -> None:
+    import subprocess
+
+    for name in ("myisam_advisor", "myisam_advisor_forum"):
+        (tmp_path / name).symlink_to(PLUGIN)
+        environment = {"PATH": "/usr/bin:/bin", "advisor_program": "/nowhere"}
+        done = subprocess.run([str(tmp_path / name)], capture_output=True, text=True, env=environment, timeout=30, check=True)
+        assert f"no daemon answers on {socket_of(name.removeprefix('myisam_advisor').removeprefix('_'))} " in done.stderr
+    assert socket_of("forum") != socket_of("") == SOCKET
 
 
 def _reply(listener: object, reply: bytes) -> None:
