@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import itemgetter
 
 from myisam_advisor.factbase import index_tables
-from myisam_advisor.factbase.changes import Changes, differing_columns
+from myisam_advisor.factbase.changes import Changes, differing_rows
 from myisam_advisor.factbase.filling import Filling
 from myisam_advisor.factbase.guarded_query import GuardedDatabase
 from myisam_advisor.factbase.index_tables import AFFINITY, INDEXES
@@ -68,7 +68,7 @@ class FactDatabase:
                     places, differing = tuple(rows.change.before), rows.rows_that_differ()
                     _renew(database, table.name, differing, places)
                     pairs = zip(rows.change.before.values(), differing.rows, strict=True)
-                    self.changes.renewed(table.name, places, differing_columns(rows.columns, pairs))
+                    self.changes.renewed(table.name, differing_rows(rows.columns, places, pairs))
                 else:
                     _empty(database, table.name)
                     _fill(database, table.name, rows)

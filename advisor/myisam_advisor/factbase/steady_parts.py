@@ -8,7 +8,7 @@ they were; where some did, a part that can be put together (split_parts.py) is a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import field, replace
 
 from myisam_advisor.factbase.changes import Changes
@@ -130,18 +130,21 @@ class SteadyParts:
         if last is None or (last.fillings, last.of) != (fillings, of):
             # What was asked for is given up until it is whole: a query that is stopped leaves nothing behind.
             self._answers.pop((statement, one.part.name), None)
-            result, whole = self._put_together(asking, last, of, values) if one.split else (asking.alone(values), None)
+            columns = read.get(TABLE, ())
+            result, whole = (
+                self._put_together(asking, last, of, values, columns) if one.split else (asking.alone(values), None)
+            )
             named = None if result is None else replace(result, columns=one.columns)
             last = self._answers[statement, one.part.name] = _Answer(of, fillings, 0, named, whole)
         last.asked_at = self.changes.fillings[TABLE]
         return last.result
 
     def _put_together(
-        self, asking: _Asking, last: _Answer | None, of: str, values: Mapping[str, Value]
+        self, asking: _Asking, last: _Answer | None, of: str, values: Mapping[str, Value], columns: Collection[str]
     ) -> tuple[Result | None, Chosen | Summed | None]:
-        """The rows that changed asked again, where it is known which; else all."""
+        """The rows that changed in these columns asked again, where it is known which; else all."""
         if last is not None and last.whole is not None and last.of == of:
-            changed = self.changes.since(TABLE, last.asked_at)
+            changed = self.changes.since(TABLE, last.asked_at, columns)
             if changed is not None and last.whole.renew(asking.database, values, changed, MAXIMUM_ROWS):
                 return last.whole.result(), last.whole
         whole = split(self._rehearsed(), asking.text, values)

@@ -8,7 +8,7 @@ the rules ask whether a table was written within seconds or within the day. The 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -69,7 +69,7 @@ class ToldTables(RowsByPlace):
 
     @property
     def due(self) -> list[float]:
-        """For each stretch of rows when the first of its ages is too old; found out when a further scan asks."""
+        """For each stretch of rows a moment up to which none of its ages is too old; found out when a further scan asks."""
         if not self._due:
             self._due = [_first_due(self.groups, self.moments, start) for start in range(0, len(self.groups), STRETCH)]
         return self._due
@@ -122,11 +122,14 @@ def told_again(
     sums.add([before.groups[name] for name in changed], -1)
     sums.add([groups[name] for name in changed])
     renewed = {*changed, *rates, *before.rates}
-    too_old = _too_old(before, telling.now)
-    renewed.update(map(groups.name_at, too_old))
+    past = [stretch for stretch, moment in enumerate(due) if moment <= telling.now]
+    renewed.update(map(groups.name_at, _too_old(before, past, telling.now)))
     for name in renewed:
-        moments[places[name]] = telling.now
-    for stretch in {places[name] // STRETCH for name in renewed}:
+        place = places[name]
+        moments[place] = telling.now
+        # All of the stretch are gone through when its moment is over, and not for each of its tables that was written.
+        due[place // STRETCH] = min(due[place // STRETCH], _due(groups, moments, place))
+    for stretch in past:
         due[stretch] = _first_due(groups, moments, stretch * STRETCH)
     told = ToldTables(before.columns, groups, telling, rates, sums, moments, due)
     if renewed:
@@ -136,15 +139,12 @@ def told_again(
     return told
 
 
-def _too_old(told: ToldTables, now: float) -> list[int]:
-    """The places of rows whose age is to be told again."""
-    found: list[int] = []
-    for stretch, due in enumerate(told.due):
-        if due <= now:
-            start = stretch * STRETCH
-            ends = range(start, min(start + STRETCH, len(told.groups)))
-            found += [place for place in ends if _due(told.groups, told.moments, place) <= now]
-    return found
+def _too_old(told: ToldTables, stretches: Iterable[int], now: float) -> Iterator[int]:
+    """The places in these stretches whose age is to be told again."""
+    for stretch in stretches:
+        for place in range(stretch * STRETCH, min((stretch + 1) * STRETCH, len(told.groups))):
+            if _due(told.groups, told.moments, place) <= now:
+                yield place
 
 
 def _first_due(groups: TableGroups, moments: array[float], start: int) -> float:
