@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from rich.console import Console
 
 from myisam_advisor.texts.templates import printable
-from myisam_advisor.texts.width import file_width
+from myisam_advisor.texts.width import PAGE_WIDTH, UNFOLDED, file_width
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -41,12 +41,13 @@ def drawn(
     Args:
         parts: what is drawn.
         reader: the stream that the text is for; None for a file.
-        piped_width: how wide it is where the reader is no terminal, if not as wide as COLUMNS says.
+        piped_width: how wide it is where the reader is no terminal and COLUMNS does not say; UNFOLDED whatever that says.
         maximum_width: how wide it is at most on a terminal.
         soft_wrap: leave it to the terminal to break long lines.
     """
     real = Console(file=StringIO() if reader is None else reader)
-    width = min(real.width, maximum_width or real.width) if real.is_terminal else piped_width or file_width()
+    elsewhere = UNFOLDED if piped_width == UNFOLDED else file_width(piped_width or PAGE_WIDTH)
+    width = min(real.width, maximum_width or real.width) if real.is_terminal else elsewhere
     page = _Page(real.encoding)
     console = Console(
         file=page,

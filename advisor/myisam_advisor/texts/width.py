@@ -22,10 +22,10 @@ def text_width(reader: TextIO | None) -> int:
     return file_width()
 
 
-def file_width() -> int:
-    """The width for a file or a pipe."""
+def file_width(otherwise: int = PAGE_WIDTH) -> int:
+    """The width for a file or a pipe; `otherwise` where COLUMNS does not say."""
     columns = os.environ.get("COLUMNS", "")
-    return _bounded(int(columns)) if columns.isascii() and columns.isdigit() and int(columns) else PAGE_WIDTH
+    return _bounded(int(columns)) if columns.isascii() and columns.isdigit() and int(columns) else otherwise
 
 
 def _bounded(width: int) -> int:

@@ -12,6 +12,7 @@ from typing import TextIO
 
 from rich.console import Console
 
+from myisam_advisor.texts.width import file_width
 from myisam_advisor.top.drawing import MINIMUM_HEIGHT, MINIMUM_WIDTH, Frame, draw
 from myisam_advisor.top.feed import Feed, Looks
 from myisam_advisor.top.scene import Scene
@@ -47,7 +48,7 @@ def once(looks: Looks, label: str, interval_seconds: float, reader: TextIO) -> s
         scene.trails.add(moment.facts, moment.taken_at)
     scene = replace(scene, moment=moment, now=time.time())
     real = Console(file=reader)
-    width, height = real.size if real.is_terminal else (PIPED_WIDTH, PIPED_HEIGHT)
+    width, height = real.size if real.is_terminal else (file_width(PIPED_WIDTH), PIPED_HEIGHT)
     width, height = max(width, MINIMUM_WIDTH), max(height - 1, MINIMUM_HEIGHT)
     pages = [scene] if moment.statements is None else [scene, replace(scene, view=replace(scene.view, page=STATEMENTS))]
     console = Console(file=_Letters(real.encoding), width=width, height=height)

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.texts.drawing import as_read_by, drawn, is_terminal, without_padding
+from myisam_advisor.texts.width import UNFOLDED
 
 
 class Stream(io.StringIO):
@@ -34,7 +35,7 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_terminal_gets_colours_and_its_width_and_a_file_neither(capsys: pytest.CaptureFixture[str]) -> None:
     parts = [Text("word " * 12, style="bold red")]
-    on_terminal, in_file = (drawn(parts, reader, piped_width=100) for reader in (Stream(terminal=True), None))
+    on_terminal, in_file = (drawn(parts, reader, piped_width=UNFOLDED) for reader in (Stream(terminal=True), None))
     assert "\x1b[1;31m" in on_terminal
     assert len(on_terminal.splitlines()) == 2
     assert in_file.splitlines() == [("word " * 12).rstrip() + " "]
@@ -69,3 +70,9 @@ def test_a_form_for_programs_is_escaped_for_a_terminal_alone(monkeypatch: pytest
     assert as_read_by(None, text) == as_read_by(Stream(terminal=False), text) == text
     assert as_read_by(Stream(terminal=True), text) == "\\x1b[31m\\x9b\\u202e\\n"
     assert as_read_by(Stream(terminal=True), text, keep_newlines=True) == "\\x1b[31m\\x9b\\u202e\n"
+
+
+@pytest.mark.parametrize(("columns", "lines"), [("40", 2), ("", 1)])
+def test_columns_decides_how_wide_a_pipe_is_whatever_it_is_otherwise(columns: str, lines: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert len(drawn([Text("word " * 12)], Stream(terminal=False), piped_width=100).splitlines()) == lines
