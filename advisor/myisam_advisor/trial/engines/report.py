@@ -19,6 +19,8 @@ from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.trial.engines.result import Conversion, Crash, EngineResult, KindSpeed, Recorded, as_document
 from myisam_advisor.trial.engines.settings import CACHES, LOG_SIZES, MYISAM
 from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, SHOWN_KIND_CHARACTERS, SPEEDS, STYLES
+from myisam_advisor.trial.upgrade.recorded_result import ROW_ORDER, ROW_VALUES
+from myisam_advisor.trial.upgrade.result_notes import note_on
 
 MEGABYTE = 1_000_000
 FLUSHES = "innodb_flush_log_at_trx_commit"
@@ -171,9 +173,17 @@ def _recorded(one: Recorded) -> Iterator[RenderableType]:
         yield _indented(one.problem, "yellow")
     if one.answers is not None:
         yield _indented(f"Answers: of {one.answers.compared:,} kinds of SELECT {one.answers.equal:,} return the same rows in the same order.")  # fmt: skip
-        for what, kinds in (("other order", one.answers.other_order), ("OTHER ROWS", one.answers.differ)):
+        for what, kinds in ((ROW_ORDER, one.answers.other_order), (ROW_VALUES, one.answers.differ)):
             for kind in kinds:
-                yield _indented(f"  {what}: {kind[:SHOWN_KIND_CHARACTERS]}", "yellow")
+                yield _indented(f"  {_other_answer(kind, what)}", "yellow")
+
+
+def _other_answer(kind: str, what: str) -> str:
+    """A kind of SELECT that is answered otherwise, and what its words leave open: no engine is wrong then."""
+    shown, note = kind[:SHOWN_KIND_CHARACTERS], note_on(kind, what)
+    if what == ROW_VALUES and not note:
+        return f"OTHER ROWS: {shown}"
+    return f"other {'order' if what == ROW_ORDER else 'rows'}: {shown}{f' ({note})' if note else ''}"
 
 
 def locks_line(one: Conversion | Recorded) -> str:

@@ -9,10 +9,12 @@ import pytest
 from myisam_advisor.catalogue.copy_work import CopyWork
 from myisam_advisor.trial.engines import report
 from myisam_advisor.trial.engines.result import (
+    Answers,
     Conversion,
     Crash,
     EngineResult,
     KindSpeed,
+    Recorded,
     Refusal,
     Stayed,
     as_document,
@@ -74,3 +76,16 @@ def test_rows_without_a_key_are_told_to_be_a_lower_bound() -> None:
     said = report.crash_line(replace(LOST, is_exact=False, repair_seconds=0.2, check="Size of datafile is: 12"))
     assert "(at least: no unique key tells rows apart, and 4 were on their way)" in said
     assert "0.2 s of it REPAIR TABLE" in said
+
+
+def test_rows_that_a_statement_leaves_open_are_told_with_what_leaves_them_open() -> None:
+    kinds = ("select id from words limit ?", "select id from words order by size limit ?", "select sum(id) from words")
+    answers = Answers(5, 1, ("select id from words",), kinds)
+    text = " ".join(report.as_text(replace(RESULT, recorded=(Recorded("InnoDB", None, (), None, None, answers),))).split())
+    for said in (
+        "other order: select id from words (without ORDER BY the order of rows is not defined)",
+        "other rows: select id from words limit ? (without ORDER BY it is not defined which rows LIMIT takes: name an order)",
+        "other rows: select id from words order by size limit ? (where ORDER BY takes rows for equal, it is not defined which of them LIMIT takes)",
+        "OTHER ROWS: select sum(id) from words",
+    ):
+        assert said in text, said
