@@ -20,13 +20,21 @@ LEVELS = {"debug": "DEBUG", "info": "INFO", "warn": "WARNING", "warning": "WARNI
 _NAMES = {"WARNING": "WARN", "CRITICAL": "ERROR"}
 
 
+class _Within(OneLineErrors):
+    """A message to be put between quotes, where JSON's escapes keep it in its line, and give it back as it was."""
+
+    def shown(self, text: str, keep_newlines: bool = False) -> str:
+        """All of it."""
+        return text
+
+
 class StructuredLines(logging.Formatter):
     """A line with keys; a message of several lines, or with anything else in it, stays within its quotes."""
 
     def __init__(self, form: str) -> None:
         super().__init__()
         self._is_json = form == "json"
-        self._message = OneLineErrors("%(message)s")
+        self._message = _Within("%(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""

@@ -5,6 +5,8 @@ import os
 import re
 from pathlib import Path
 
+import pytest
+
 from myisam_advisor.cli.journal import lines_for
 
 
@@ -12,11 +14,19 @@ def record(message: str, level: int = logging.WARNING) -> logging.LogRecord:
     return logging.LogRecord("x", level, "", 0, message, (), None)
 
 
-def test_the_journal_gets_priorities_and_no_second_time(tmp_path: Path) -> None:
+def test_the_journal_gets_priorities_and_no_second_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (tmp_path / "stderr").open("w") as stream:
         state = os.fstat(stream.fileno())
         lines = lines_for(stream, {"JOURNAL_STREAM": f"{state.st_dev}:{state.st_ino}"})
-        assert lines.format(record("two\nlines")) == "<4>WARNING two\n<4>lines"
+        # A message is one entry, whatever others put into it; a trace has several lines, each with its priority.
+        assert lines.format(record("two\n<0>lines")) == r"<4>WARNING two\n<0>lines"
+        monkeypatch.setenv("MYISAM_ADVISOR_DEBUG", "1")
+        raised = record("words", logging.ERROR)
+        raised.exc_info = (KeyError, KeyError("a"), None)
+        first, *trace = lines.format(raised).split("\n")
+        assert first == "<3>ERROR words: KeyError: 'a'"
+        assert trace
+        assert all(line.startswith("<3>") for line in trace)
         assert lines.format(record("words", logging.INFO)) == "<6>INFO words"
         assert lines.format(record("words", logging.ERROR)) == "<3>ERROR words"
 

@@ -8,9 +8,10 @@ import sys
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from myisam_advisor.cli.journal import JournalLines
 from myisam_advisor.cli.log_lines import LEVELS, StructuredLines, log_what_threads_raise
 from myisam_advisor.cli.one_line_errors import OneLineErrors
 from myisam_exporter.server.target import Target
@@ -38,6 +39,27 @@ def test_each_message_comes_back(message: str) -> None:
     assert found is not None
     assert found.groups()[:3] == ("1970-01-01T00:00:00.250Z", "WARN", "myisam_advisor.daemon")
     assert json.loads(found[4]) == message
+
+
+@given(st.text())
+@example("evil\x1b]0;owned\x07\n2026-01-01 00:00:00,000 ERROR forged")
+@example("a\r\x85\u2028\u2029\x0b<0>b\u202e\u200b\x9b2J")
+def test_each_message_is_one_line_that_steers_no_terminal(message: str) -> None:
+    for lines, head in ((OneLineErrors("%(levelname)s %(message)s"), "WARNING "), (JournalLines(), "<4>WARNING ")):
+        line = lines.format(record(message))
+        assert line.startswith(head)
+        assert all(letter == " " or letter.isprintable() for letter in line)
+        # What is harmless stands as it was written.
+        assert not message.isprintable() or line == f"{head}{message}"
+
+
+def test_traces_are_shown_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MYISAM_ADVISOR_DEBUG", "1")
+    text = OneLineErrors("%(message)s").format(record("a\x1b[2Jb", logging.ERROR, KeyError("c\x1b[2Jd")))
+    first, *trace = text.split("\n")
+    assert first.startswith("a\\x1b[2Jb: KeyError")
+    assert "KeyError" in trace[-2]
+    assert "\x1b" not in text
 
 
 def test_what_was_raised_is_in_the_message() -> None:
