@@ -47,3 +47,9 @@ def test_a_slow_query_log_that_goes_nowhere_counts_and_writes_nothing(server: Pr
         assert written() > 0
     finally:
         server.execute(f"SET GLOBAL slow_query_log = {int(str(before['slow_query_log']))}", f"SET GLOBAL log_output = '{before['log_output']}'")
+
+
+def test_without_a_line_mariadb_recovers_tables_and_mysql_does_not(server: PrivateServer) -> None:
+    """What is left where the line of recovery-disabled is removed: on MariaDB somebody wrote OFF, or there is no such finding."""
+    ((options,),) = server.execute("SELECT @@GLOBAL.myisam_recover_options")
+    assert str(options) == ("OFF" if server.binaries.flavour == "mysql" else "BACKUP,QUICK")
