@@ -153,10 +153,10 @@ class _Replay:
 
         copied = {(source.schema, source.table) for source in material.sources}
         shares = part.found.shares
-        questions, left_open = to_ask(
+        questions, not_asked = to_ask(
             islice(material.events(), part.found.statements), self._judging, copied, rows, shares
         )
-        asked = asked_twice(ways, questions, left_open, self._options.budget_seconds)
+        asked = asked_twice(ways, questions, not_asked, self._options.budget_seconds)
         self._notes += filter(None, (asked.note(shares),))
         return asked
 

@@ -18,12 +18,14 @@ from myisam_advisor.trial.statements.survey import Judging, TableName
 from myisam_advisor.trial.statements.variants import BASELINE
 from myisam_advisor.trial.statements.ways import Ways
 from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.tokens import tokens
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_table
 
 # Of the budget, what asking one server once may take; where rounds are counted and not seconds, so many seconds.
 ASKING_SHARE, ASKING_SECONDS = 0.02, 30.0
 LEFT_OPEN = "LIMIT leaves open which rows come"
+OF_A_CONNECTION = "with variables of their connections"
 UNSTEADY = "other values whenever they are asked"
 NO_TIME = "no time for them: --budget"
 # Keys of a table that are unique and have no NULL, by their columns.
@@ -91,30 +93,41 @@ class OtherValues:
 
 def to_ask(
     events: Iterable[Event], judging: Judging, copied: set[TableName], rows: Rows, shares: Mapping[int, float]
-) -> tuple[list[Question], set[int]]:
-    """One SELECT of each kind, the kinds with most time first; and the kinds whose LIMIT is none that could be certain."""
-    questions, left_open = [], set()
+) -> tuple[list[Question], dict[str, set[int]]]:
+    """One SELECT of each kind, the kinds with most time first; and the kinds that are not asked, by reason."""
+    questions: list[Question] = []
+    left: dict[str, set[int]] = {LEFT_OPEN: set(), OF_A_CONNECTION: set(), UNSTEADY: set(), NO_TIME: set()}
     for event in selects(events, judging, copied, rows):
         question = _question(event, judging)
-        if question is None:
-            left_open.add(judging.of(event).kind)
-        else:
+        if isinstance(question, Question):
             questions.append(question)
-    return sorted(questions, key=lambda one: -shares.get(one.kind, 0.0)), left_open
+        else:
+            left[question].add(judging.of(event).kind)
+    return sorted(questions, key=lambda one: -shares.get(one.kind, 0.0)), left
 
 
-def _question(event: Event, judging: Judging) -> Question | None:
+def _question(event: Event, judging: Judging) -> Question | str:
+    """How it is asked, or why not."""
     judged = judging.of(event)
+    if b"@" in event.statement and any(map(_is_variable, tokens(event.statement))):
+        return OF_A_CONNECTION
     if not has_limit(event.statement):
         return Question(event, judged.kind)
     limit, tables = limited(event.statement), judged.tables(event.database)
     if limit is None or limit.rows >= LARGE_ROWS:
-        return None
+        return LEFT_OPEN
     table = next(iter(tables)) if len(tables) == 1 else None
     return Question(event._replace(statement=limit.statement), judged.kind, limit, table)
 
 
-def asked_twice(ways: Ways, questions: Sequence[Question], left_open: Set[int], budget_seconds: float | None) -> Asked:
+def _is_variable(word: bytes) -> bool:
+    """Whether it is one that a statement before has set, and that nobody has on our connection; those of the server begin with two."""
+    return word.startswith(b"@") and not word.startswith(b"@@")
+
+
+def asked_twice(
+    ways: Ways, questions: Sequence[Question], not_asked: Mapping[str, Set[int]], budget_seconds: float | None
+) -> Asked:
     """What the settings as they are answer; those that they answer twice in the same way, as far as the time does."""
     seconds = ASKING_SECONDS if budget_seconds is None else budget_seconds * ASKING_SHARE
     events = [one.event for one in questions]
@@ -123,7 +136,7 @@ def asked_twice(ways: Ways, questions: Sequence[Question], left_open: Set[int], 
     )
     again = ways.asked(BASELINE, lambda server: digests_of(server, events[: len(first)]))
     kept, usual = [], []
-    left: dict[str, set[int]] = {LEFT_OPEN: set(left_open), UNSTEADY: set(), NO_TIME: set()}
+    left = {why: set(kinds) for why, kinds in not_asked.items()}
     left[NO_TIME].update(one.kind for one in questions[len(first) :])
     for question, answer, second in zip(questions, first, again, strict=False):
         if not question.is_certain(answer, keys.__getitem__):
