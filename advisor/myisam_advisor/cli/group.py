@@ -22,6 +22,7 @@ from myisam_exporter.version import __version__
         ("1", "check: a finding does; verify: something became worse; rights: something is not seen."),
         FAILED,
         ("3", "verify: not enough data; check --format nagios: UNKNOWN."),
+        ("130", "Interrupted (Ctrl-C)."),
     ),
     context_settings={"max_content_width": 110},
 )

@@ -31,6 +31,8 @@ def explain(rule_id: str | None, sql: bool, site: SiteOptions) -> None:
     from myisam_advisor.texts.templates import printable
     from myisam_advisor.texts.width import text_width
 
+    if sql and not rule_id:
+        raise click.UsageError("--sql is for one rule: name it, or leave out --sql.")
     rules = site.load().rules
     width = text_width(sys.stdout)
     text = explain_rule(rule_id, rules, width, sql, _proved(rule_id)) if rule_id else list_rules(rules)

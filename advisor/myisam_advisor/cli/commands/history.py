@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from myisam_advisor.cli.described import WATCH, Described
-from myisam_advisor.cli.options import LongDuration, history_option
+from myisam_advisor.cli.options import LongDuration, history_option, was_given
 
 
 @click.command(
@@ -41,6 +41,10 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
             raise click.UsageError("--forecasts lists what verify noted: leave out FACT, --list and --history.")
         print(ledger_in_words(ledgers(), time.time()))
         return
+    if list_facts and fact is not None:
+        raise click.UsageError("--list lists all facts: leave out FACT, or --list.")
+    if fact is None and was_given("since"):
+        raise click.UsageError("--since is for the curve of a FACT: name one (--list lists them), or leave it out.")
     path = history_file or next(iter(readable_histories()), history_path())
     if list_facts:
         print(history_view.facts_in_words(path, headings=is_terminal(sys.stdout)))

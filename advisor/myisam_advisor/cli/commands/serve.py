@@ -246,6 +246,10 @@ def serve(
     from myisam_advisor.history.paths import history_path
     from myisam_exporter.watching.options import WatchOptions
 
+    if history.no_history and history.history_file is not None:
+        raise click.UsageError("--no-history keeps none: leave out --history, or --no-history.")
+    if web.socket_group is not None and web.unix_socket is None:
+        raise click.UsageError("--web.socket-group is the group of --web.socket: give both.")
     if not collect.background_seconds >= 1:
         raise UserError("--collect.interval must be 1s or more.")
     if not web.telemetry_path.startswith("/"):
