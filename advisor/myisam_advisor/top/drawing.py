@@ -153,7 +153,9 @@ def _said(scene: Scene, pen: _Pen, most: int) -> RenderableType:
         text.append(f" {_clean(verdict.detail)}", style="not bold default")
     lines = list(text.wrap(pen.console, pen.width - 2))
     if len(lines) > most:
-        last = Text(" ").join(line for line in lines[most - 1 :])
+        for line in lines[most - 1 :]:
+            line.rstrip()
+        last = Text(" ").join(lines[most - 1 :])
         last.truncate(pen.width - 2, overflow="ellipsis")
         lines[most - 1 :] = [last]
     return Padding(Text("\n").join(lines), (0, 1))

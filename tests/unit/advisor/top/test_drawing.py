@@ -222,5 +222,6 @@ def test_a_verdict_that_is_cut_says_so() -> None:
     cut, whole = (text_of(there, width).splitlines()[1:3] for width in (80, 200))
     assert " ".join("".join(cut).split()).startswith("Held back. word0 word1 word2")
     assert cut[1].endswith("\u2026")
+    assert "  " not in cut[1].strip()
     assert len(cut[1]) <= 79
     assert " ".join(" ".join(whole).split()) == f"Held back. {words}"
