@@ -169,6 +169,9 @@ def _note(
         if overall(of_rule) == NOT_ENOUGH:
             continue
         measured = tuple(Measured(one.name, one.ratio, one.low, one.high, one.verdict) for one in of_rule)
+        if _fact_of(of_rule[0]) != facts[0]:
+            # Nothing else is held against the forecast in its place.
+            measured = (Measured(facts[0], None, None, None, NOT_ENOUGH), *measured)
         try:
             own_ledger().note(
                 Entry(target, rule.id, at, time.time(), forecasts.get(rule.id), measured, overall(of_rule))

@@ -1,18 +1,24 @@
 """Which changes are a rule's remedy: its variable, changed the rule's way."""
 
 import json
+import sqlite3
+import time
+import zlib
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.history.format import CHANGE, FORMAT, SAMPLE, SCHEMA, TARGET
 from myisam_advisor.history.ledger import Ledger
 from myisam_advisor.history.noticed_changes import Change
+from myisam_advisor.history.records import Records
 from myisam_advisor.history.remedies_made import doubts, is_made, is_remedy, last_change
 from myisam_exporter.errors import UserError
 from tests.support import program
-from tests.unit.advisor.history.test_verification import Noticed, history
+from tests.unit.advisor.history.test_verification import LOAD, SECONDS, Noticed, history
 
 RULES = {rule.id: rule for rule in shipped_rules()}
 # What no history notices, or what has no way to go: an engine, and the file in which a layout of key caches is written down.
@@ -85,3 +91,23 @@ def test_verify_says_so_and_the_ledger_takes_nothing_of_it(tmp_path: Path, chang
     document = json.loads(program.run("verify", *words, "--history", tmp_path / "h", "--format", "json", environment=state).stdout)
     assert told in document["caution"]
     assert Ledger(tmp_path / "state" / "forecasts").entries() == ([], [])
+
+
+def test_a_forecast_is_held_against_what_it_is_about_and_nothing_else(tmp_path: Path) -> None:
+    """Of a server whose running threads nobody counted, merges fall to a tenth: that is not what a statement takes."""
+    rule, changed = "sort-buffer-too-small", time.time() - 32 * SECONDS
+    with closing(sqlite3.connect(tmp_path / "h")) as database, database:
+        database.executescript(SCHEMA + f"PRAGMA user_version={FORMAT};")
+        records = Records(database)
+        records.put(TARGET, [(1, "here")])
+        for minute in range(-30, 30):
+            facts = {LOAD: 100.0 + minute % 3, "status.Sort_merge_passes.per_second": 100.0 if minute < 0 else 10.0, f"forecast.{rule}.low": 1.2, f"forecast.{rule}.high": 1.4}
+            records.put(SAMPLE, [(1, changed + (minute + 0.5) * SECONDS, SECONDS, zlib.compress(json.dumps(facts).encode()))])
+        records.put(CHANGE, [(1, changed, "sort_buffer_size", "32768", "262144")])
+    state = {"STATE_DIRECTORY": str(tmp_path / "state")}
+    assert program.run("verify", rule, "--history", tmp_path / "h", environment=state).returncode == 0
+    (noted,) = Ledger(tmp_path / "state" / "forecasts").entries()[0]
+    assert [one.name.partition(" ")[0] for one in noted.measured] == ["mysqld.threads_running", "status.Sort_merge_passes.per_second"]
+    assert noted.forecast is not None
+    assert noted.came_true is None
+    assert noted.verdict == "improved"
