@@ -1,6 +1,7 @@
 """The Debian package installed, started, upgraded, removed and purged in a Debian with systemd and MariaDB."""
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -174,6 +175,30 @@ def test_words_for_the_service_come_from_etc_default(system: System) -> None:
     finally:
         file.write_text(shipped)
         system.run("systemctl", "restart", SERVICE)
+
+
+def test_another_address_is_a_drop_in_of_the_sockets_and_no_word_of_the_services(system: System) -> None:
+    """As docs/guide/fleet.md has it; whoever gives the word all the same is told in the log."""
+    [block] = re.findall(r"```ini\n# (/etc/systemd/system/myisam-advisor.socket.d/override.conf\n.*?)```", (ROOT / "docs/guide/fleet.md").read_text("utf-8"), re.DOTALL)
+    path, _, drop_in = block.partition("\n")
+    elsewhere = FETCH.replace("127.0.0.1", "127.0.0.2")
+    file = system.root / "etc/default/myisam-advisor"
+    shipped = file.read_text()
+    restart = ("systemctl", "restart", "myisam-advisor.socket", SERVICE)
+    file.write_text(shipped.replace('ARGS=""', 'ARGS="--web.listen-address 127.0.0.2:9942"'))
+    try:
+        system.run(*restart)
+        assert "Connection refused" in system.attempt("python3", "-c", elsewhere).stderr
+        system.until("not listening on 127.0.0.2:9942: systemd opened the socket", "journalctl", "--unit", SERVICE, "--no-pager")
+        system.run("install", "-D", "/dev/stdin", path, text=drop_in)
+        system.run("systemctl", "daemon-reload")
+        system.run(*restart)
+        assert "myisam_up " in system.run("python3", "-c", elsewhere)
+    finally:
+        file.write_text(shipped)
+        system.run("rm", "-rf", str(Path(path).parent))
+        system.run("systemctl", "daemon-reload")
+        system.run(*restart)
 
 
 def test_debians_own_test_of_the_package_passes(system: System) -> None:
