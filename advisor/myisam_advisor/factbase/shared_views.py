@@ -108,13 +108,16 @@ VIEWS = (
             "is_replicas": "1 where they may be a replica's own threads: commands Connect, Slave_SQL and Slave_worker. Events have Connect, too.",
             "is_idle": "1 where they are a replica's own and wait for the source, for work or for each other.",
             "works": "1 where they are at work: all but those that sleep, the server's own, and replicas that read its binary log.",
-            "runs": "1 where they run a statement that waits for no lock.",
+            "runs": "1 where they run a statement that waits for no lock, GET_LOCK()'s neither.",
+            "sleeps": "1 where they are clients between two statements: a cluster's own threads have command Sleep, too.",
         },
         """
         SELECT state, command, threads, longest_seconds, is_replicas, is_idle,
                COALESCE(command, 'Query') NOT IN ('Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID', 'Slave_IO') AND NOT is_idle AS works,
                command NOT IN ('Sleep', 'Daemon', 'Binlog Dump', 'Binlog Dump GTID', 'Slave_IO') AND NOT is_idle AND state NOT LIKE 'Waiting %'
-                 AND state NOT IN ('Locked', 'Table lock', 'Flushing tables') AND NOT (command = 'Connect' AND state IN ('', 'login', 'Receiving from client')) AS runs
+                 AND state NOT IN ('Locked', 'Table lock', 'Flushing tables', 'User lock', 'upgrading lock')
+                 AND NOT (command = 'Connect' AND state IN ('', 'login', 'Receiving from client')) AS runs,
+               command = 'Sleep' AND state NOT LIKE 'Waiting %' AND state NOT LIKE 'wsrep%' AND state NOT LIKE 'committed %' AS sleeps
           FROM (SELECT *, state LIKE '%read all relay log%'
                           OR is_replicas AND (state LIKE 'Connecting to %' OR state LIKE 'Reconnecting %'
                                               OR state LIKE '%relay log%' AND state <> 'Reading event from the relay log'
@@ -169,7 +172,7 @@ VIEWS = (
                   FROM status) AS s LEFT JOIN mysqld AS m,
                (SELECT SUM(threads) FILTER (WHERE waits) AS waiting_threads, MAX(longest_seconds) FILTER (WHERE waits) AS longest_seconds,
                        SUM(threads) FILTER (WHERE works) AS working_connections, SUM(threads) FILTER (WHERE runs) AS running_statements,
-                       MAX(longest_seconds) FILTER (WHERE runs AND NOT is_replicas) AS running_seconds, MAX(longest_seconds) FILTER (WHERE command = 'Sleep') AS sleeping_seconds
+                       MAX(longest_seconds) FILTER (WHERE runs AND NOT is_replicas) AS running_seconds, MAX(longest_seconds) FILTER (WHERE sleeps) AS sleeping_seconds
                   FROM (SELECT *, state IN ('Locked', 'Table lock', 'Waiting for table level lock') AS waits
                           FROM connections)) AS p
         """,

@@ -16,6 +16,7 @@ FILES_PER_TABLE = 2
 FILES_RESERVED = 10
 USUAL_CONNECTIONS = 151
 SMALLEST_FILE_LIMIT = 4096
+LARGEST_FILE_LIMIT = 1 << 20  # fs.nr_open, above which no process may go
 
 
 def files_for(tables: int, state: ServerState) -> int:
@@ -39,8 +40,10 @@ def limit_before(tables: int, lines: Sequence[OptionLine], state: ServerState) -
         return
     if any(line.option == "open_files_limit" for line in lines):
         return
-    while wanted < files_for(tables, state):
+    while wanted < min(files_for(tables, state), LARGEST_FILE_LIMIT):
         wanted *= 2
+    if wanted <= limit:
+        return
     yield option_line("open_files_limit", wanted)
 
 

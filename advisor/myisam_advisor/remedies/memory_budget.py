@@ -2,7 +2,7 @@
 
 What memory can give is what is available now, less what the present key caches will still grow into, less the page cache that row data
 keeps, less a tenth of the whole as headroom. The whole is the machine's memory or the limit of the server's control group, whichever
-is smaller.
+is smaller. Where nobody tells what is available, it is the whole less what key caches and InnoDB's buffer pool were promised.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class MemoryBudget:
     limit_bytes: float | None = None
     available_bytes: float | None = None
     unfilled_key_cache_bytes: float = 0.0
+    promised_bytes: float = 0.0
     row_data_bytes: float | None = None
     granted: dict[str, float] = field(default_factory=dict)
 
@@ -37,12 +38,14 @@ class MemoryBudget:
         """What the next remedy may take; never below 0."""
         if self.limit_bytes is None:
             return None
-        if self.available_bytes is None:
-            return max(self.limit_bytes * LARGEST_SHARE - self.granted_bytes, 0.0)
-        kept = ROW_DATA_SHARE * self.available_bytes
+        unfilled, available = self.unfilled_key_cache_bytes, self.available_bytes
+        if available is None:
+            # What is not filled yet is among what was promised.
+            unfilled, available = 0.0, max(self.limit_bytes - self.promised_bytes, 0.0)
+        kept = ROW_DATA_SHARE * available
         if self.row_data_bytes is not None:
             kept = min(kept, self.row_data_bytes)
-        free = self.available_bytes - kept - self.unfilled_key_cache_bytes - HEADROOM_RATIO * self.limit_bytes
+        free = available - kept - unfilled - HEADROOM_RATIO * self.limit_bytes
         return max(min(free - self.granted_bytes, self.limit_bytes * LARGEST_SHARE), 0.0)
 
     @property
@@ -72,8 +75,15 @@ def budget_of(facts: FactSet) -> MemoryBudget:
         limit_bytes=min(limits),
         available_bytes=available,
         unfilled_key_cache_bytes=sum(_unfilled(cache) for cache in facts.tables["key_cache"].dictionaries()),
+        promised_bytes=max(_promised(facts), anonymous or 0.0),
         row_data_bytes=real_of(totals.get("myisam_data_bytes")),
     )
+
+
+def _promised(facts: FactSet) -> float:
+    """What key caches and InnoDB's buffer pool may take, whatever they have taken so far."""
+    caches = (real_of(cache.get("size_bytes")) or 0.0 for cache in facts.tables["key_cache"].dictionaries())
+    return sum(caches) + (real_of(facts.tables["variable"].by_name("value").get("innodb_buffer_pool_size")) or 0.0)
 
 
 def _unfilled(cache: Row) -> float:

@@ -13,6 +13,8 @@ from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, DEFA
 from myisam_exporter.facts.columns import Value
 
 HEADROOM = 1.1
+# A cache that holds a part all the same is emptied for no less than this.
+SMALLEST_GROWTH = 1.1
 # Bug 43932, reported on 5.1.32: key caches above 4 GiB corrupted indexes. Which release mended it is not known here, so all before 5.5 are spared.
 LARGE_CACHES_SAFE_FROM = 50500
 LARGEST_SAFE_BYTES = (4 << 30) - STEP_BYTES
@@ -40,7 +42,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             return NotWorth("key caches above 4 GiB could corrupt indexes in this version")
         wanted, basis = LARGEST_SAFE_BYTES, "this version could corrupt indexes with more than 4 GiB"
     target = _in_steps(wanted, known_size or 0, is_whole)
-    if known_size and target <= known_size:
+    if known_size and (target <= known_size or (not is_whole and target < SMALLEST_GROWTH * known_size)):
         return NoRoom(
             f"memory has no room for a larger key cache: row data and headroom leave {size(room or 0)} for it"
         )
@@ -69,15 +71,32 @@ def _raised(target: int, basis: str, known_size: float | None, row: Mapping[str,
 
 def _need(row: Mapping[str, Value], known_size: float | None, context: PlanContext) -> tuple[float, str] | None:
     """Bytes that are wanted, and what tells that; None where nothing does."""
-    index_bytes, block_size = row.get("index_bytes"), row.get("block_size_bytes") or DEFAULT_BLOCK_SIZE_BYTES
-    if isinstance(index_bytes, int | float) and isinstance(block_size, int | float):
-        if row.get("name") == DEFAULT_CACHE:
-            index_bytes = max(index_bytes + context.known.index_bytes_change, 0)
-        wanted = index_bytes * (1 + OVERHEAD_BYTES_PER_BLOCK / block_size) * HEADROOM
-        return wanted, f"{size(index_bytes)} of indexes and their bookkeeping"
-    if known_size:
+    index_bytes, of_all_bytes = (
+        _with_bookkeeping(row, row.get(name), context) for name in ("index_bytes", "all_index_bytes")
+    )
+    if index_bytes is not None:
+        return index_bytes
+    if not known_size:
+        return None
+    if of_all_bytes is None:
         return 2 * known_size, "twice the present size, as the size of the indexes is not known"
-    return None
+    # Caches with names hold a part of them: of which tables, no server tells.
+    own = (
+        2 * known_size,
+        "twice the present size, as other key caches hold a part of the indexes, and which is not known",
+    )
+    return min(own, of_all_bytes)
+
+
+def _with_bookkeeping(row: Mapping[str, Value], index_bytes: Value, context: PlanContext) -> tuple[float, str] | None:
+    """What so many bytes of indexes take in a key cache, with room to grow."""
+    block_size = row.get("block_size_bytes") or DEFAULT_BLOCK_SIZE_BYTES
+    if not isinstance(index_bytes, int | float) or not isinstance(block_size, int | float):
+        return None
+    if row.get("name") == DEFAULT_CACHE:
+        index_bytes = max(index_bytes + context.known.index_bytes_change, 0)
+    wanted = index_bytes * (1 + OVERHEAD_BYTES_PER_BLOCK / block_size) * HEADROOM
+    return wanted, f"{size(index_bytes)} of indexes and their bookkeeping"
 
 
 def _of_unknown_size(why: str) -> Plan:

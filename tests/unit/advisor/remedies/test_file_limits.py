@@ -47,3 +47,9 @@ def test_the_limit_that_comes_before_holds_all_table_caches() -> None:
     assert list(limit_before(800, (), state(MARIADB))) == ["open_files_limit = 16384"]
     assert list(limit_before(800, (), state(MARIADB, **FEW))) == []
     assert list(limit_before(800, (option_line("open_files_limit", 9),), state(MARIADB))) == []
+
+
+def test_no_limit_above_the_kernels_usual_one_is_asked_for() -> None:
+    (line,) = limit_before(100_000, (), state(MARIADB))
+    assert line == option_line("open_files_limit", 1 << 20)
+    assert list(limit_before(100_000, (), state(MARIADB, limit=1 << 20))) == []
