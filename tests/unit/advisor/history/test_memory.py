@@ -73,6 +73,7 @@ def test_a_finding_comes_and_goes_and_is_one_episode() -> None:
     assert one.begin_seen
     assert server.memory.since() == {}
     assert server.memory.past().standing(one) == GONE
+    assert not any(server.look() for _ in range(int(EPISODE_GAP_SECONDS / LOOK) + 2)), "that it went was told"
 
 
 def test_a_finding_that_flaps_is_one_episode_with_its_pauses() -> None:

@@ -23,6 +23,15 @@ def test_one_loss_is_not_outweighed_by_a_gain(verdicts: tuple[str, ...], verdict
     assert together(of(*verdicts)).verdict == verdict
 
 
+def test_a_trial_is_clear_where_one_workload_gained_and_another_lost_and_a_replay_is_not() -> None:
+    kinds = [kind("points", 1.4, "worth it"), kind("ranges", 0.7, "worse")]
+    trial, replay = (proof(verdict="unclear", kinds=kinds, experiment=name) for name in ("pack-keys", "replay"))
+    assert (trial.is_clear, trial.decides) == (True, True)
+    assert (replay.is_clear, replay.decides) == (False, False)
+    one = proof(verdict="unclear", kinds=kinds[:1])
+    assert (one.is_clear, one.decides) == (False, True)
+
+
 def test_the_interval_holds_those_of_all() -> None:
     said = together(of("worth it", "no difference"))
     assert (said.times, said.low, said.high) == pytest.approx((1.4**0.5, 0.95, 1.47))

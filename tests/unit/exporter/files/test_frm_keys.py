@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from myisam_exporter.files.frm_definition import FIRST_READ_BYTES, FrmError
-from myisam_exporter.files.frm_keys import LONG_HASH, VECTOR, FrmKey, named_as, parse_keys
+from myisam_exporter.files.frm_keys import (
+    LONG_HASH,
+    USES_COMMENT,
+    VECTOR,
+    FrmKey,
+    named_as,
+    parse_full_keys,
+    parse_keys,
+)
 from myisam_exporter.files.myi_definition import KEY_FULLTEXT, KEY_SPATIAL, Key
 from myisam_exporter.files.myi_header import parse_header
 from tests.support.frm import INT, LATIN1, definition, pieces, with_keys
@@ -58,6 +66,12 @@ def test_indexes_beyond_the_first_read_are_read_by_themselves() -> None:
     asked.clear()
     assert parse_keys(read) == (PRIMARY, PLAIN)  # of which the first read holds a part of the names
     assert asked == [FIRST_READ_BYTES, 2 * 257 + 2]
+
+
+def test_each_index_has_its_own_comment() -> None:
+    keys = [("PRIMARY", 1, 1, 0), ("first", USES_COMMENT, 1, 0), ("bare", 0, 1, 0), ("second", USES_COMMENT, 1, 0)]
+    found = parse_full_keys(pieces(with_keys(keys, comments=b"\x03\0one\x06\0second")))
+    assert [(key.name, key.comment) for key in found] == [("PRIMARY", ""), ("first", "one"), ("bare", ""), ("second", "second")]
 
 
 def test_comments_behind_the_names_are_no_names_whatever_their_length() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from myisam_exporter.kernel import residency
 from myisam_exporter.kernel.residency import (
     PAGE_BYTES,
     FilePages,
@@ -13,6 +14,7 @@ from myisam_exporter.kernel.residency import (
     may_know_residency,
     storage_blind_spot,
 )
+from tests.support.mounts import mounted
 
 PAGES = 64
 
@@ -34,6 +36,22 @@ def test_a_file_just_written_is_resident(written: Path) -> None:
     if pages is None:
         pytest.skip("this file system cannot be measured")
     assert pages.resident == PAGES
+
+
+def test_a_container_s_file_is_not_empty_because_cachestat_answers_so(tmp_path: Path) -> None:
+    lower, upper, work, merged = (tmp_path / name for name in ("lower", "upper", "work", "merged"))
+    for folder in (lower, upper, work, merged):
+        folder.mkdir()
+    (lower / "t.MYD").write_bytes(b"x" * PAGES * PAGE_BYTES)
+    with mounted(merged, "-t", "overlay", "-o", f"lowerdir={lower},upperdir={upper},workdir={work}", "overlay"):
+        (merged / "t.MYD").read_bytes()
+        assert Prober().probe(str(merged / "t.MYD")) == FilePages(PAGES)
+
+
+@pytest.mark.parametrize(("effective", "has"), [("0000000000000008", True), ("00000000000001f7", False), ("000001ffffffffff", True), ("0000000000000000", False)])
+def test_a_capability_is_one_bit(monkeypatch: pytest.MonkeyPatch, effective: str, has: bool) -> None:
+    monkeypatch.setattr(residency, "bounded_text", lambda path: f"CapPrm:\t000001ffffffffff\nCapEff:\t{effective}\n")
+    assert residency._has_capability(residency.CAP_FOWNER) is has
 
 
 def test_a_file_dropped_from_the_cache_is_not(written: Path) -> None:

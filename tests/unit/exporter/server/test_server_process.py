@@ -101,6 +101,19 @@ def test_servers_as_old_as_this_one_are_found_the_nearest_first(proc: Path) -> N
     assert server_processes(None, proc) == server_processes(UPTIME, proc / "missing") == []
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_whose_pid_file_cannot_be_read_is_found_by_its_owner(proc: Path, tmp_path: Path) -> None:
+    pid_file = tmp_path / "server.pid"
+    pid_file.mkdir()  # nothing that can be read
+    os.chown(pid_file, 54321, -1)
+    process(proc, 50, "mysqld", UPTIME + 60)
+    assert isinstance(server_process(pid_file, UPTIME, None, proc), Unknown)
+    os.chown(proc / "50", 54321, -1)
+    assert server_process(pid_file, UPTIME, None, proc) == 50
+    os.chown(proc / "20", 54321, -1)
+    assert isinstance(server_process(pid_file, UPTIME, None, proc), Unknown), "two of the same user and age"
+
+
 def test_a_process_has_a_number_in_each_container_around_it(proc: Path) -> None:
     assert process_numbers(20, proc) == {20}
     (proc / "20" / "status").write_text("Name:\tmariadbd\nNSpid:\t20\t7\t1\nNSpgid:\t20\t7\t1\n")

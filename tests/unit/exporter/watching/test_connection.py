@@ -11,6 +11,7 @@ import pytest
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.connection import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, Connection
+from tests.support.lying_server import HostileServer, honest
 from tests.support.moved_clock import MovedClock
 
 
@@ -40,6 +41,27 @@ def test_the_pause_grows_to_its_limit_and_nobody_connects_within_it() -> None:
         clock.move(0.5)
         pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
     assert pauses == [1, 2, 4, 8, 10, 10]
+
+
+def test_after_a_success_the_pause_is_short_again() -> None:
+    clock = MovedClock()
+    targets: list[Target] = []
+
+    def resolve() -> Target:
+        if not targets:
+            raise UserError("no such file")
+        return targets[0]
+
+    connection = Connection(resolve, 1, clock)
+    for _ in range(4):
+        with pytest.raises(UserError):
+            connection.session()
+        clock.move(LONGEST_PAUSE_SECONDS)
+    with HostileServer(honest) as server:
+        targets.append(at(server.port))
+        connection.lost(connection.session(), "it went")
+    with pytest.raises(UserError, match=r"it went \(trying again in 1 s\)"):
+        connection.session()
 
 
 def test_after_a_reload_it_connects_at_once() -> None:

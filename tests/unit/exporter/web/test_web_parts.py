@@ -254,6 +254,8 @@ def test_logins_that_wait_are_few_and_fewer_of_one_peer() -> None:
         (f"basic_auth_users: {{me: '{'$2y$99$' + 'a' * 53}'}}", "no bcrypt hash"),
         (f"basic_auth_users: {{me: '{'$2y$10$' + '!' * 53}'}}", "no bcrypt hash"),
         (f"basic_auth_users: {{me: '{f'$2y${MAXIMUM_COST + 1}$' + 'a' * 53}'}}", "htpasswd"),
+        ("rate_limit: {interval: 1s, burst: 0}", "a burst of 1 or more"),
+        ("rate_limit: {interval: 0s, burst: 1}", "an interval above 0"),
     ],
 )
 def test_a_web_configuration_that_protects_nothing_is_refused(tmp_path: Path, content: str, message: str) -> None:

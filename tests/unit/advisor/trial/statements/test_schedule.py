@@ -1,10 +1,15 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from myisam_advisor.trial.statements.definitions import FUNCTION, TRIGGER, VIEW, Definition
+from myisam_advisor.trial.statements.effects import Effects
+from myisam_advisor.trial.statements.material import Material
 from myisam_advisor.trial.statements.records import CLOSE, OPEN, RECORD, STATEMENT, TICKET, USE
 from myisam_advisor.trial.statements.schedule import (
     DEFINES,
     NONE_INSERTED,
+    RUN_BY_PROGRAM,
     UNKNOWN,
     USES_ANOTHER,
     Schedule,
@@ -134,6 +139,11 @@ def test_where_no_durations_are_told_writes_go_one_by_one(tmp_path: Path) -> Non
     assert tickets_of(scheduled(tmp_path, events, knows_moments=True)) == [(0, 0, 0), (0, 1, 1), (0, 2, 2)]
 
 
+def test_what_the_server_tells_of_itself_is_asked_for_though_nobody_copied_it(tmp_path: Path) -> None:
+    schedule = scheduled(tmp_path, [event(1, 0, b"SELECT * FROM INFORMATION_SCHEMA.tables"), event(1, 1, b"SELECT * FROM words JOIN other")])
+    assert (schedule.total, schedule.left_out) == (1, {"other is missing": 1})
+
+
 def test_what_is_sent_is_counted_by_kind(tmp_path: Path) -> None:
     events = [event(1, 0, b"SELECT 1", duration=7), event(1, 1, b"SELECT 2", duration=8), event(1, 2, b"SELECT * FROM kept"), event(1, 3, b"SHOW STATUS")]
     schedule = scheduled(tmp_path, events)
@@ -176,3 +186,28 @@ def test_how_many_rows_a_write_changed_is_kept_where_it_says_something(tmp_path:
     ]  # fmt: skip
     events = [event(1, number, statement)._replace(rows_affected=changed) for number, (statement, changed, _) in enumerate(cases)]
     assert list(scheduled(tmp_path, events).plans[0].changed) == [kept for _, _, kept in cases]
+
+
+def test_what_a_trigger_ran_is_not_sent_beside_what_it_ran_for(tmp_path: Path) -> None:
+    inner = b"INSERT INTO log (what) VALUES ('post')"
+    programs = b"CREATE TRIGGER added AFTER INSERT ON words FOR EACH ROW\nBEGIN\n  " + inner + b";\n  UPDATE log SET n = 1;\nEND"
+    effects = Effects(writes={("shop", "words"): frozenset({("shop", "words"), ("shop", "log")})})
+    insert = b"INSERT INTO words VALUES (1), (2)"
+    texts = [(1, insert), (1, inner), (2, inner), (1, b"UPDATE log SET n = 1"), (1, inner), (1, b"UPDATE log SET n = 2"), (1, inner), (1, b"SELECT 1"), (1, inner)]
+    events = [event(connection, number, text) for number, (connection, text) in enumerate(texts)]
+
+    def sent(name: str, programs: bytes) -> tuple[list[bytes], Mapping[str, int]]:
+        judging = Judging()
+        schedule = write_schedule(events, survey(events, judging), judging, tmp_path / name, frozenset({"shop"}), missing, effects, programs=programs)
+        return [text for thread in range(len(schedule.plans)) for action, _, text, _ in records(schedule, thread) if action == STATEMENT], schedule.left_out
+
+    # Directly behind what runs it, and on the same connection; another's is its own, and so is what comes later.
+    assert sent("log", programs) == ([insert, b"UPDATE log SET n = 2", inner, b"SELECT 1", inner, inner], {RUN_BY_PROGRAM: 3})
+    assert len(sent("others", b"")[0]) == len(texts)
+
+
+def test_programs_are_of_general_logs_alone() -> None:
+    made = (Definition(TRIGGER, "shop", "added", "CREATE TRIGGER a"), Definition(VIEW, "shop", "seen", "CREATE VIEW v"), Definition(FUNCTION, "shop", "f", "CREATE FUNCTION f", problem="gone"))
+    about = Material(None, [], lambda: iter(()), (), {}, described={"source": "general_log"}, definitions=made)  # type: ignore[arg-type]
+    assert about.logged_programs == b"CREATE TRIGGER a"
+    assert replace(about, described={"source": "slow_log"}).logged_programs == b""
