@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from myisam_advisor.trial.private.binaries import ServerBinaries
-from myisam_advisor.trial.statements.definitions import Definition
+from myisam_advisor.trial.statements.definitions import FUNCTION, TRIGGER, Definition
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED
 from myisam_advisor.trial.statements.survey import TableName
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_advisor.workload.events import Event
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+
+# As a workload names where it is from.
+GENERAL_LOG = "general_log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,14 @@ class Material:
     definitions: Sequence[Definition] = ()
     notes: Sequence[str] = ()
     knows_moments: bool = False
+
+    @property
+    def logged_programs(self) -> bytes:
+        """The texts of triggers and functions, where the recording is of a log that has their statements as if they had been sent."""
+        if self.described.get("source") != GENERAL_LOG:
+            return b""
+        made = (one.create for one in self.definitions if one.kind in (TRIGGER, FUNCTION) and not one.problem)
+        return "\0".join(made).encode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class Parts:
         events = islice(self._material.events(), found.statements)
         schedule = write_schedule(
             events, found, self._judging, self._folder, self._databases, self._why_missing, self._effects,
-            knows_moments=self._material.knows_moments,
+            knows_moments=self._material.knows_moments, programs=self._material.logged_programs,
         )  # fmt: skip
         if not schedule.total:
             reasons = sorted(schedule.left_out.items(), key=lambda one: -one[1])[:3]

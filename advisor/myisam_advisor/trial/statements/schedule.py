@@ -41,6 +41,7 @@ UNKNOWN, NONE_INSERTED = -1, -2
 # What fills a record up, and what the records of a connection's beginning and end take.
 ALIGNED_BYTES, CONNECTION_BYTES = 8, 256
 UTF8, ANY_BYTES = b"utf8mb4", b"binary"
+RUN_BY_PROGRAM = "run by a trigger or function, with the statement before"
 USES_ANOTHER = "USE of a database without copied tables"
 DEFINES, UNSEEN_CALL = "changes definitions of tables", "CALL of a procedure that is not there, or may not be seen"
 UNTOLD = "what it writes cannot be told from its words"
@@ -117,17 +118,20 @@ def write_schedule(
     effects: Effects = NO_EFFECTS,
     *,
     knows_moments: bool = False,
+    programs: bytes = b"",
 ) -> Schedule:
     """Write the threads' files into the folder, for a server that has these databases and tables, and views, triggers and routines.
 
     `knows_moments`: the recording tells to the microsecond when statements began. Where it does not tell how long they took, as a general log does not, what overlapped is
-    not known for all that.
+    not known for all that. `programs` are the texts of triggers and functions whose statements the recording has as if they had been sent, as a general log does.
     """
     folder.mkdir(parents=True)
     threads = divide(found.connections)
     with ExitStack() as stack:
         files = [stack.enter_context((folder / str(number)).open("wb")) for number in range(threads.count)]
-        writing = _Writing(files, threads, found, databases, missing, effects, knows_moments and found.tells_times)
+        writing = _Writing(
+            files, threads, found, databases, missing, effects, knows_moments and found.tells_times, programs
+        )
         for event in events:
             writing.add(event, judging.of(event))
     return Schedule(
@@ -154,12 +158,16 @@ def schedule_bytes(found: Survey) -> int:
 
 @dataclass(slots=True)
 class _Open:
-    """A connection that is being written: its handle in its thread, its database, its temporary tables, and how many statements are to come."""
+    """A connection that is being written: its handle in its thread, its database, its temporary tables, and how many statements are to come.
+
+    `runs_program`: what it sent last runs a trigger or a function, whose statements may follow.
+    """
 
     handle: int
     remaining: int
     database: bytes | None
     temporary: set[TableName] = field(default_factory=set)
+    runs_program: bool = False
 
 
 @dataclass(slots=True)
@@ -191,6 +199,7 @@ class _Writing:
         missing: WhyMissing,
         effects: Effects,
         knows_moments: bool,
+        programs: bytes,
     ) -> None:
         self.plans = [ThreadPlan() for _ in files]
         self.turns: dict[TableName, _Turns] = {}
@@ -201,7 +210,7 @@ class _Writing:
         self.read = 0
         self._files, self._threads, self._found = files, threads, found
         self._databases = {name.encode("utf-8", "surrogateescape") for name in databases}
-        self._missing, self._effects = missing, effects
+        self._missing, self._effects, self._programs = missing, effects, programs
         self._open: dict[int, _Open] = {}
         self._free: list[list[int]] = [[] for _ in files]
         self._handles = [0] * len(files)
@@ -217,9 +226,12 @@ class _Writing:
         file = self._files[thread]
         at = max(event.start_microseconds - self._found.began_microseconds, 0) * NANOSECONDS_PER_MICROSECOND
         connection = self._open.get(event.connection) or self._begun(event, thread, at)
-        reason = self._why_left_out(event, judged, connection)
+        reason = self._why_left_out(event, judged, connection) or self._why_not_again(event, judged, connection)
         if reason:
             self.left_out[reason] += 1
+            if reason == RUN_BY_PROGRAM:
+                # It runs all the same.
+                self.sent.setdefault(judged.kind, KindUse(self.read)).add(event)
             if judged.refused and not judged.tables(event.database):
                 self.nameless.add(judged.kind)
         else:
@@ -263,6 +275,16 @@ class _Writing:
         if judged.is_untold:
             return UNTOLD
         return self._why_missing(tables - connection.temporary) or self._why_not_done(event, judged, connection)
+
+    def _why_not_again(self, event: Event, judged: Judged, connection: _Open) -> str:
+        """Whether a trigger or a function ran it, and runs it again with the statement before."""
+        text = event.statement.strip()
+        if connection.runs_program and text and text in self._programs:
+            return RUN_BY_PROGRAM
+        if self._programs:
+            effects, written = self._effects, named(judged.touched.writes, event.database)
+            connection.runs_program = bool(judged.called & set(effects.routines) or written & effects.writes.keys())
+        return ""
 
     def _why_not_used(self, event: Event) -> str:
         """Whether USE names a database that is not there, which may be called by other letters."""

@@ -196,13 +196,13 @@ def test_what_a_trigger_ran_is_not_sent_beside_what_it_ran_for(tmp_path: Path) -
     texts = [(1, insert), (1, inner), (2, inner), (1, b"UPDATE log SET n = 1"), (1, inner), (1, b"UPDATE log SET n = 2"), (1, inner), (1, b"SELECT 1"), (1, inner)]
     events = [event(connection, number, text) for number, (connection, text) in enumerate(texts)]
 
-    def sent(name: str, programs: bytes) -> tuple[list[bytes], Mapping[str, int]]:
+    def sent(name: str, programs: bytes) -> tuple[list[bytes], Mapping[str, int], int]:
         judging = Judging()
         schedule = write_schedule(events, survey(events, judging), judging, tmp_path / name, frozenset({"shop"}), missing, effects, programs=programs)
-        return [text for thread in range(len(schedule.plans)) for action, _, text, _ in records(schedule, thread) if action == STATEMENT], schedule.left_out
+        return [text for thread in range(len(schedule.plans)) for action, _, text, _ in records(schedule, thread) if action == STATEMENT], schedule.left_out, sum(use.statements for use in schedule.sent.values())
 
     # Directly behind what runs it, and on the same connection; another's is its own, and so is what comes later.
-    assert sent("log", programs) == ([insert, b"UPDATE log SET n = 2", inner, b"SELECT 1", inner, inner], {RUN_BY_PROGRAM: 3})
+    assert sent("log", programs) == ([insert, b"UPDATE log SET n = 2", inner, b"SELECT 1", inner, inner], {RUN_BY_PROGRAM: 3}, len(texts))
     assert len(sent("others", b"")[0]) == len(texts)
 
 
