@@ -8,7 +8,7 @@ from pathlib import Path
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import serving, wait_for
-from tests.support.program import PROGRAM, run
+from tests.support.program import PROGRAM, run, run_process
 from tests.support.repository import ROOT
 from tests.support.servers import working
 
@@ -108,3 +108,11 @@ def test_curves_reach_back_before_the_daemon(mariadb: PrivateServer, tmp_path: P
         daemon.looked()
         # Two strokes: one from before the pause.
         assert wait_for(lambda: any(path.count("M") >= 2 for path in daemon.get("/").text.split('<path d="')[1:]))
+
+
+@on_one_server
+def test_a_state_that_cannot_be_kept_is_told_and_the_numbers_are_there(server: PrivateServer, tmp_path: Path) -> None:
+    done = run_process("munin", "--socket", server.socket, "--user", "root", "--state", tmp_path / "gone" / "state")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["values"]
+    assert done.stderr == f"the state cannot be kept in {tmp_path}/gone/state: No such file or directory. Without it context switches and the hit ratio stay unknown: give another --state.\n"

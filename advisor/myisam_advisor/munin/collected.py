@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.metrics.base import Running, Scene
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +90,11 @@ def _keep(state_file: Path, snapshot: Snapshot, process: ProcessSample, running:
     status = snapshot.sample(STATUS)
     if not isinstance(status, Unknown):
         # Without a state the next call knows less, and nothing else.
-        with contextlib.suppress(OSError):
+        try:
             write_state(state_file, ProcessState(snapshot.moments[PROCESS.name], process, status, running))
+        except OSError as error:
+            _log.warning(
+                "the state cannot be kept in %s: %s. Without it context switches and the hit ratio stay unknown: give another --state.",
+                state_file,
+                error.strerror,
+            )
