@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields
@@ -234,7 +235,8 @@ def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
     rules: dict[str, Rule] = {}
     for folder in folders:
         if not folder.is_dir():
-            raise UserError(f"the rules directory {folder} does not exist. Check --rules.")
+            why = "is no directory" if os.path.lexists(folder) else "does not exist"
+            raise UserError(f"the rules directory {folder} {why}. Check --rules.")
         for path in sorted(folder.glob("*.yaml")):
             if path.name.startswith("_"):
                 continue

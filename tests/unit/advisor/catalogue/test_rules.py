@@ -128,6 +128,8 @@ def test_other_faults_of_rule_files(tmp_path: Path) -> None:
         load_rule(tmp_path / "another-name.yaml")
     with pytest.raises(UserError, match="does not exist"):
         load_rules([tmp_path / "gone"])
+    with pytest.raises(UserError, match=r"another-name.yaml is no directory\. Check --rules"):
+        load_rules([tmp_path / "another-name.yaml"])
     (tmp_path / "another-name.yaml").unlink()
     other = tmp_path / "other"
     other.mkdir()
