@@ -12,7 +12,7 @@ SMALLEST, LARGEST = 4096, 1 << 20  # fs.nr_open, above which no process may go
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
-    """The limit to set; nothing where the largest possible one is set already."""
+    """The limit to set; None where the largest possible one is set already and nearly used up, nothing where it is not."""
     needs = [row.get(name) for name in ("open_files", "wanted_files", "full_cache_files", "servers_formula")]
     most = max(numbers_in(needs), default=0.0)
     wanted = SMALLEST
@@ -20,5 +20,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     while wanted < LARGEST and (wanted < 1.5 * most or (isinstance(present, int | float) and wanted <= present)):
         wanted *= 2
     if isinstance(present, int | float) and wanted <= present:
+        if row.get("near"):
+            return Plan({"wanted_limit": None})
         return NotWorth("the limit is as high as the kernel's usual one")
     return Plan({"wanted_limit": wanted})

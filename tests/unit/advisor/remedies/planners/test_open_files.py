@@ -21,3 +21,4 @@ def test_half_as_much_again_as_is_needed_and_more_than_there_is(row: dict[str, i
 def test_the_kernels_own_limit_is_not_exceeded() -> None:
     assert planned("open_files", {"open_files": 10_000_000, "limit_files": 1024}).values == {"wanted_limit": 1 << 20}
     assert isinstance(asked("open_files", {"open_files": 10_000_000, "limit_files": 1 << 20}), NotWorth)
+    assert planned("open_files", {"open_files": 10_000_000, "limit_files": 1 << 20, "near": 1}).values == {"wanted_limit": None}
