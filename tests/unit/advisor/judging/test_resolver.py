@@ -68,6 +68,27 @@ def test_what_concerns_a_table_makes_pointless_what_concerns_the_same_table_and_
     assert crashed.mooted == {}
 
 
+@pytest.mark.parametrize(("rule", "pointless"), [
+    ("bulk-load-with-keys", ["key-buffer-too-small", "key-cache-contention", "pack-keys"]),
+    ("concurrent-insert-lock", ["key-cache-contention"]),
+    ("disk-nearly-full", ["table-lock-contention"]),
+    ("key-cache-flushed-by-table-closes", ["key-buffer-too-small", "key-buffer-too-large"]),
+    ("key-cache-layout-lost", ["key-cache-contention"]),
+    ("limits-lowered-at-start", ["table-cache-too-small"]),
+    ("lock-pile-up", ["table-lock-contention", "query-cache-contention", "migrate-engine", "key-cache-contention", "concurrent-insert-lock"]),
+    ("page-cache-cold", ["io-bound-data"]),
+    ("query-cache-contention", ["key-cache-contention", "concurrent-insert-lock"]),
+    ("repair-with-keycache", ["key-buffer-too-small", "bulk-load-with-keys"]),
+    ("table-cache-too-large", ["table-cache-too-small"]),
+])  # fmt: skip
+def test_which_rule_makes_which_pointless(rule: str, pointless: list[str]) -> None:
+    """As the rules are shipped: each of these is advice that would not help while the other one holds."""
+    resolution = resolved(*(candidate(other, "a.b") for other in pointless), candidate(rule, "a.b"), candidate("swap-pressure"))
+    assert {one for one, _ in said(resolution)} == {rule, "swap-pressure"}
+    assert sorted(dropped.rule for dropped in resolution.dropped) == sorted(pointless)
+    assert all(dropped.why.startswith("pointless while ") for dropped in resolution.dropped)
+
+
 def test_a_finding_that_is_itself_dropped_makes_nothing_pointless() -> None:
     query_cache, locks, mutex = candidate("query-cache-contention"), candidate("concurrent-insert-lock"), candidate("key-cache-contention", "default")
     without = resolve([locks, mutex], tuple(RULES.values()), lambda one: NotWorth("no") if one is locks else finding_of(one), lambda _: None)
