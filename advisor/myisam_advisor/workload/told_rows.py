@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 
 from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.tokens import behind_comments
 
-_SELECT = re.compile(rb"(?:[\s(]|/\*[^*]{0,1000}\*/)*select\b", re.IGNORECASE)
-_HANDLER = re.compile(rb"\s*handler\b", re.IGNORECASE)
+_SELECT, _HANDLER = b"select", b"handler"
+_FIRST_BYTES = 256
+_BEFORE = b" \t\r\n("
 _LIMIT = re.compile(rb"\blimit\b", re.IGNORECASE)
 # MySQL gave the query cache up with this version, MariaDB has it to this day.
 _FIRST_WITHOUT_CACHE = 8
@@ -27,7 +29,11 @@ def with_believed_rows(event: Event, cache: bool) -> Event:
     """The event without the number of its rows where that need not be it; `cache`: its server may have a query cache."""
     if event.rows_sent is None:
         return event
-    is_told = not _HANDLER.match(event.statement)
-    if is_told and cache and not event.rows_examined and _SELECT.match(event.statement):
+    is_told = not _begins(event.statement, _HANDLER)
+    if is_told and cache and not event.rows_examined and _begins(behind_comments(event.statement), _SELECT):
         is_told = event.rows_sent > 0 and not _LIMIT.search(event.statement)
     return event if is_told else event._replace(rows_sent=None)
+
+
+def _begins(statement: bytes, word: bytes) -> bool:
+    return statement[:_FIRST_BYTES].lstrip(_BEFORE)[: len(word)].lower() == word

@@ -16,7 +16,9 @@ from myisam_advisor.workload.tokens import LITERAL, MAXIMUM_BYTES, plain_name, t
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 _LIMIT = b"limit"
-_TAIL = re.compile(rb"\blimit\s+(\d{1,9})(?:\s*(,|\boffset\b)\s*(\d{1,9}))?\s*;?\s*\Z", re.IGNORECASE)
+_TAIL = re.compile(rb"\blimit\s+(\d{1,9})(?:\s*(,|\boffset\b)\s*(\d{1,9}))?\Z", re.IGNORECASE)
+# Spaces without number are nobody's LIMIT.
+_TAIL_BYTES = 256
 # What stands before the numbers might be in a comment, and the numbers with it.
 _COMMENTS = (b"/*", b"--", b"#")
 _TAILS = ([_LIMIT, LITERAL], [_LIMIT, LITERAL, b",", LITERAL], [_LIMIT, LITERAL, b"offset", LITERAL])
@@ -61,14 +63,15 @@ def limited(statement: bytes) -> Limited | None:
     lower = [word.lower() for word in words]
     if lower[-1:] == [b";"]:
         del words[-1], lower[-1]
-    found = _TAIL.search(statement)
+    text = statement.rstrip().removesuffix(b";").rstrip()
+    found = _TAIL.search(text[-_TAIL_BYTES:])
     if found is None or lower.count(_LIMIT) != 1 or any(sign in statement for sign in _COMMENTS):
         return None
     end = lower.index(_LIMIT)
     if lower[end:] not in _TAILS:
         return None
     rows = int(found[1]) + int(found[3] or 0)
-    asked = b"%b LIMIT %d" % (statement[: found.start()].rstrip(), rows + 1)
+    asked = b"%b LIMIT %d" % (text[: len(text) - len(found[0])].rstrip(), rows + 1)
     return Limited(asked, rows, frozenset(_ordered_by(words[:end], lower[:end])))
 
 

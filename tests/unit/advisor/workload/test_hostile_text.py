@@ -13,6 +13,7 @@ from myisam_advisor import workload
 from myisam_advisor.workload import (
     file_format,
     fingerprints,
+    inner_statements,
     joining,
     log_settings,
     prepared,
@@ -20,6 +21,7 @@ from myisam_advisor.workload import (
     several_statements,
     statements,
     tokens,
+    told_rows,
 )
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.kinds import digests
@@ -119,6 +121,9 @@ PATTERNS = (
     Text(prepared._PREPARE.match, b"prepare a from ...", b" ", b"x"),
     Text(prepared._PREPARE.match, b"prepare a", b" ", b"x"),
     Text(prepared._USED.match, b"drop prepare", b" "),
+    Text(prepared._IMMEDIATE.match, b"execute", b" ", b"x"),
+    Text(inner_statements._MAY_BE.search, b"", b"name_const   new old` into"),
+    Text(told_rows._LIMIT.search, b"", b"limits "),
     Text(layers._ESCAPED.findall, b"", b"\\05"),
     Text(parameters._IS_DECIMAL.fullmatch, b"", b"1", b"x"),
     Text(parameters._ESCAPED.findall, b"", b"\\"),

@@ -11,6 +11,7 @@ from myisam_advisor.trial.statements.row_limits import Limited, has_limit, limit
         (b"SELECT a FROM t LIMIT 5", b"SELECT a FROM t LIMIT 6", 5),
         (b"select a from t\n limit 5 , 10 ; ", b"select a from t LIMIT 16", 15),
         (b"SELECT a FROM t LIMIT 10 OFFSET 5", b"SELECT a FROM t LIMIT 16", 15),
+        (b"SELECT a FROM t WHERE b = '" + b"x" * 400 + b"' LIMIT 5", b"SELECT a FROM t WHERE b = '" + b"x" * 400 + b"' LIMIT 6", 5),
         (b"SELECT 'limit 3' FROM t LIMIT 1", b"SELECT 'limit 3' FROM t LIMIT 2", 1),
         (b"SELECT a FROM t UNION SELECT b FROM u LIMIT 2", b"SELECT a FROM t UNION SELECT b FROM u LIMIT 3", 2),
     ],
@@ -28,6 +29,7 @@ def test_one_row_more_is_asked_for(statement: bytes, asked: bytes, rows: int) ->
     [
         b"SELECT a FROM t WHERE b IN (SELECT b FROM u LIMIT 5)", b"SELECT a FROM (SELECT a FROM t LIMIT 5) d LIMIT 3", b"(SELECT a FROM t LIMIT 5)",
         b"SELECT a FROM t LIMIT @n", b"SELECT a FROM t LIMIT ?", b"SELECT a FROM t LIMIT 5 FOR UPDATE", b"SELECT a FROM t LIMIT 3 -- LIMIT 5", b"SELECT a FROM t LIMIT 3 /* x */",
+        b"SELECT a FROM t LIMIT 1" + b" " * 100_000 + b"+",
         b"SELECT a FROM t WHERE b IN (" + b"1," * 200_000 + b"1) LIMIT 5",
     ],
 )  # fmt: skip
