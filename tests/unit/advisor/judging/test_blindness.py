@@ -10,7 +10,8 @@ import pytest
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.judging.findings import Finding, Judgement
+from myisam_advisor.judging.blindness import blind_spots
+from myisam_advisor.judging.findings import Blind, Finding, Judgement, NotEvaluated
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import verdict_of
@@ -75,6 +76,33 @@ def test_silence_of_most_rules_is_no_health() -> None:
     assert first.startswith(f"MYISAM UNKNOWN - {verdict.headline} | ")
     assert any(line.startswith("NOT KNOWN ") for line in details), "what the headline says is below"
     assert [nagios.exit_status(judgement, facts, Shown(unknown_as=one)) for one in ("ok", "warning", "unknown")] == [0, 1, 3]
+
+
+@pytest.mark.parametrize(("quiet", "lacking", "kind"), [(2, 2, "nothing"), (2, 3, "unknown")])
+def test_as_many_rules_that_judged_as_lack_a_fact_are_a_verdict(quiet: int, lacking: int, kind: str) -> None:
+    judgement = Judgement(quiet=["a rule"] * quiet, not_evaluated=[NotEvaluated(f"rule {number}", "a fact") for number in range(lacking)])
+    assert verdict_of(judgement, 10.0).kind == kind
+
+
+@pytest.mark.parametrize(("per_second", "is_idle"), [
+    ({"Questions": 0.9}, True), ({"Questions": 1.0}, False),
+    ({"Questions": 0.5, "Handler_read_next": 1999.0}, True), ({"Questions": 0.5, "Handler_read_next": 1000.0, "Handler_read_rnd_next": 1000.0}, False),
+    ({"Questions": 0.5, "Key_read_requests": 99.0}, True), ({"Questions": 0.5, "Key_read_requests": 100.0}, False),
+])  # fmt: skip
+def test_a_statement_a_second_or_what_they_read_is_a_load(per_second: dict[str, float], is_idle: bool) -> None:
+    spots = blind_spots(facts_of(**{**SEEN, "status_per_second": per_second}), ())
+    assert [spot.what for spot in spots] == ["load"] * is_idle
+
+
+def test_of_the_statements_of_a_quiet_time_no_more_are_writes_than_there_were() -> None:
+    (spot,) = blind_spots(facts_of(**{**SEEN, "status_per_second": {"Questions": 0.4, "Com_insert": 0.9, "Com_update": 0.3}}), ())
+    assert "4 statements, 4 of them writes, in 10 s" in spot.sentence
+
+
+def test_that_little_happened_contradicts_no_fault_that_was_found() -> None:
+    fault = Finding("table-crashed", "A table is crashed", "critical", "confirmed", "table", "a.b", None, "It cannot be read.", (), "", "", "", "", "", ())
+    spots = [Blind("load", "There was hardly any activity.", "", ""), Blind("tables", "Tables cannot be seen.", "", "")]
+    assert verdict_of(Judgement(findings=[fault], blind=spots), 10.0).detail == "It cannot be read. Tables cannot be seen."
 
 
 def test_a_look_without_an_interval_is_unknown_to_nagios_too() -> None:

@@ -1,7 +1,10 @@
 """A rule that decides on some objects and lacks a fact of others: what it found is told, and what it could not decide too."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from myisam_advisor.catalogue.rules import Rule, shipped_rules
 from myisam_advisor.catalogue.site import Site
@@ -12,6 +15,7 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.past import silence_of
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.reports.formats.base import Shown, report_named
+from tests.support.rules import outcome
 
 SHIPPED = next(rule for rule in shipped_rules() if rule.id == "recovery-disabled")
 FACTS = facts_from_document({"schema": 1, "interval_seconds": 10})
@@ -32,6 +36,13 @@ def judged(*rows: str) -> Judgement:
     judgement = judge(prepared(FACTS, Site((rule,))))
     assert not [one for one in judgement.not_evaluated if "works" in one.needs], judgement.not_evaluated
     return judgement
+
+
+@pytest.mark.parametrize(("condition", "applies"), [("SELECT 1", True), ("SELECT 0", False), ("SELECT NULL", True), ("SELECT 1 WHERE 0", True)])
+def test_a_condition_that_nobody_knows_excludes_no_rule(tmp_path: Path, condition: str, applies: bool) -> None:
+    judgement = outcome(tmp_path, applicable=[{"when": condition, "otherwise": "Not here."}])
+    assert [one.rule for one in judgement.findings] == ["own-rule"] * applies
+    assert [one.why for one in judgement.not_applicable] == ["Not here."] * (not applies)
 
 
 def test_what_was_found_stands_and_what_is_undecided_is_told_beside_it() -> None:
