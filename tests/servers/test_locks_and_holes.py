@@ -14,9 +14,11 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.values import real_of
-from tests.support.servers import working
+from tests.support.daemon import free_port
+from tests.support.servers import CopiedServer, binaries_of, working
 
 from .conftest import look, on_one_server, schema
+from .test_expert_rules import galera
 
 # Added to the seconds that the later statements take to begin: the first that waits has then waited for five, from which on a holder is looked for.
 HELD_SECONDS = 3
@@ -97,3 +99,13 @@ def test_a_full_table_takes_as_many_rows_as_its_holes_hold(server: PrivateServer
                 cursor.execute(f"INSERT INTO m VALUES ({more}, REPEAT('b', 50))")
                 more += 1
     assert more == pytest.approx(rows / 2, rel=0.02)
+
+
+@pytest.mark.parametrize("schema_is_on", ["ON", "OFF"])
+def test_a_clusters_own_threads_are_no_idle_clients(schema_is_on: str) -> None:
+    provider = [f"--wsrep-provider={galera()}", "--wsrep-cluster-address=gcomm://", f"--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{free_port()}"]
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--wsrep-on=ON", "--binlog-format=ROW", f"--performance-schema={schema_is_on}", *provider]) as node:
+        own = node.execute("SELECT COMMAND FROM information_schema.PROCESSLIST WHERE USER = 'system user'")
+        seen = look(node).tables["processlist"].dictionaries()
+    assert ("Sleep",) in {tuple(row) for row in own}
+    assert [row for row in seen if row["command"] == "Sleep"] == []
