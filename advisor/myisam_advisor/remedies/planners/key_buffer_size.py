@@ -44,7 +44,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     target = _in_steps(wanted, known_size or 0, is_whole)
     if known_size and (target <= known_size or (not is_whole and target < SMALLEST_GROWTH * known_size)):
         return NoRoom(
-            f"memory has no room for a larger key cache: row data and headroom leave {size(room or 0)} for it"
+            f"memory has no room for a larger key cache: row data, other caches and headroom leave {size(room or 0)} for it"
         )
     return _raised(target, basis, known_size, row, context)
 
