@@ -1,12 +1,14 @@
 """The data directory, look after look: only databases in which something changed are read again, and of those only changed headers.
 
-Without inotify, or where it sees nothing, every database is gone through by stat(2); headers that did not change are not read then either.
+Of a database with many tables, few of which are written, only those are looked at that the kernel names. Without inotify, or where it sees nothing,
+every database is gone through by stat(2); headers that did not change are not read then either.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -14,7 +16,7 @@ from pathlib import Path
 from myisam_exporter.files.data_directory import DataDirectoryScan, Root, owner_of, paths_in, read_root
 from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader
 from myisam_exporter.files.table_file import TableFile
-from myisam_exporter.kernel.inotify import DirectoryWatch
+from myisam_exporter.kernel.inotify import Changed, DirectoryWatch
 from myisam_exporter.kernel.residency import file_system_type
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
@@ -24,6 +26,9 @@ from myisam_exporter.outside.numbers import bounded_sum
 UNTOLD = frozenset({0x794C_7630, 0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42})
 # How far ages may lag behind before the scan is dated anew: as far as the youngest is old, at most ten minutes; of old ones a part.
 AGE_TOLERANCE_SECONDS, AGE_TOLERANCE = 600.0, 0.01
+# A database stays watched from so many tables on: a smaller one is looked through as soon. Where more writes than it has tables are told between two
+# scans, the next ones are told of the first write alone: each that is told takes a little of the server's time.
+STAYS_FROM_TABLES, SCANS_WITHOUT_WRITES = 64, 16
 
 
 class DirectoryScanner:
@@ -41,6 +46,13 @@ class DirectoryScanner:
         self._root = Root()
         self._schemas: dict[str, SchemaFiles] = {}
         self._watched: set[str] = set()
+        # By path of those that stay watched: how many writes between two scans are not too many, and which files were written since they were read.
+        self._most_writes: dict[str, int] = {}
+        self._written: dict[str, set[bytes]] = {}
+        self._scans = 0
+        self._busy_until: dict[
+            str, int
+        ] = {}  # the scan from which on writes may be told again, where there were too many
         self._last: DataDirectoryScan | None = None
         self._newest: dict[str, float] = {}
         # Since the last scan that was told: one that failed half-way has told nobody what it found. Where no table came or went since,
@@ -62,15 +74,32 @@ class DirectoryScanner:
             self._begin(place)
         self._reader.definitions.begin_scan()
         began = self._clock.time()
-        # What changed is watched again once it was read whole: a scan that fails half-way leaves it for the next.
-        self._watched -= self._watch.changed() if self._watch else set()
+        self._scans += 1
+        for path, changed in (self._watch.changed() if self._watch else {}).items():
+            self._note(path, changed)
         self._read_root(directory)
         path_of = paths_in(directory)
         for name in self._root.schemas:
             path = path_of(name)
-            if path not in self._watched or not self._schemas[name].settled:
+            if path not in self._watched or self._is_unsettled(path, name):
                 self._read_schema(path, name)
+            elif path in self._written:
+                self._read_again(path, name)
         return self._result(directory, began)
+
+    def _note(self, path: str, changed: Changed) -> None:
+        """What changed is forgotten once it was read: a scan that fails half-way leaves it for the next."""
+        most_writes = self._most_writes.get(path, 0)
+        if changed.files is not None and changed.events <= most_writes:
+            self._written.setdefault(path, set()).update(changed.files)
+            return
+        self._watched.discard(path)
+        if 0 < most_writes < changed.events:
+            self._busy_until[path] = self._scans + SCANS_WITHOUT_WRITES
+
+    def _is_unsettled(self, path: str, name: str) -> bool:
+        found = self._schemas[name]
+        return not found.settled or (found.young and path not in self._most_writes)
 
     def close(self) -> None:
         """Give the watches up; a later scan begins anew."""
@@ -101,7 +130,10 @@ class DirectoryScanner:
         for name in gone:
             del self._schemas[name]
             self._newest.pop(name, None)
-            self._watched.discard(path_of(name))
+            path = path_of(name)
+            self._watched.discard(path)
+            for by_path in (self._most_writes, self._written, self._busy_until):
+                by_path.pop(path, None)
             self._reader.forget(name)
         if root != self._root:
             self._differs, self._changed = True, None
@@ -110,18 +142,48 @@ class DirectoryScanner:
     def _read_schema(self, path: str, name: str) -> None:
         """Read one database."""
         self._watched.discard(path)
-        watched = self._watch is not None and self._watch.arm(path, contents=True)
         before = self._schemas.get(name)
-        found = self._schemas[name] = self._reader.read(path, name) or SchemaFiles()
+        most_writes = self._most_writes_of(path, before)
+        watched = self._watch is not None and self._watch.arm(path, contents=True, stays=most_writes > 0)
+        found = self._reader.read(path, name) or SchemaFiles()
+        self._written.pop(path, None)
+        self._most_writes.pop(path, None)
         if watched:
             self._watched.add(path)
-        self._newest[name] = max((file.data_modified or 0.0 for file in found.files), default=0.0)
+            if most_writes:
+                self._most_writes[path] = most_writes
+        self._newest[name] = _newest(found.files)
         if before is None or not _same(before, found):
             self._differs = True
         if before is None or not _same_tables(before, found):
             self._changed = None
-        elif self._changed is not None:
-            self._changed += (now for then, now in zip(before.files, found.files, strict=True) if now is not then)
+        self._take(name, before, found)
+
+    def _most_writes_of(self, path: str, before: SchemaFiles | None) -> int:
+        """How many writes to a database may be told until the next scan; 0 where it is told of the first one alone."""
+        tables = len(before.files) if before is not None else 0
+        return tables if tables >= STAYS_FROM_TABLES and self._scans >= self._busy_until.get(path, 0) else 0
+
+    def _read_again(self, path: str, name: str) -> None:
+        """Read those tables of a database that were written, if that is all that happened to it."""
+        before, stems = self._schemas[name], _tables_of(self._written[path])
+        found = None if stems is None else self._reader.read_again(path, name, before, stems)
+        if found is None:
+            self._read_schema(path, name)
+            return
+        del self._written[path]
+        self._differs = self._differs or found.differing > 0
+        changed = self._take(name, before, found)
+        self._newest[name] = max(self._newest[name], _newest(changed))
+
+    def _take(self, name: str, before: SchemaFiles | None, found: SchemaFiles) -> Sequence[TableFile]:
+        """The database as it was found; of its tables those that are not as they were."""
+        self._schemas[name] = found
+        if before is None or self._changed is None:
+            return found.files
+        changed = [now for then, now in zip(before.files, found.files, strict=True) if now is not then]
+        self._changed += changed
+        return changed
 
     def _result(self, directory: Path, began: float) -> DataDirectoryScan:
         schemas = self._schemas.values()
@@ -151,6 +213,17 @@ class DirectoryScanner:
         youngest = last.now - max(self._newest.values(), default=0.0)
         tolerance = max(min(AGE_TOLERANCE_SECONDS, youngest), AGE_TOLERANCE * youngest)
         return 0 <= now - last.now <= tolerance
+
+
+def _newest(files: Iterable[TableFile]) -> float:
+    """When one of these was written last."""
+    return max((file.data_modified or 0.0 for file in files), default=0.0)
+
+
+def _tables_of(files: Iterable[bytes]) -> set[str] | None:
+    """The tables whose files these are, without ending; None where one is another file."""
+    names = list(map(os.fsdecode, files))
+    return {name[:-4] for name in names} if all(name.endswith((".MYI", ".MYD")) for name in names) else None
 
 
 def _same(before: SchemaFiles, found: SchemaFiles) -> bool:

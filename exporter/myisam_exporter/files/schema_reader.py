@@ -6,8 +6,8 @@ What is a link, a device or another user's is left out, and told (see foreign_fi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -52,8 +52,9 @@ class LeftOut(NamedTuple):
 class SchemaFiles:
     """One database's directory as it was read.
 
-    `settled` is False while a table in it is being made: it has to be read again soon. `differing` of its tables are not as they were
-    when it was read before.
+    `settled` is False while a table in it is being made: it has to be read again soon. So it has where files are `young`, for whoever is not told
+    of each write: they may change again within the same tick of the file system's clock. `differing` of its tables are not as they were when it was
+    read before.
     """
 
     files: tuple[TableFile, ...] = ()
@@ -64,6 +65,7 @@ class SchemaFiles:
     differing: int = 0
     merge_tables: tuple[MergeTable, ...] = ()
     merge_lists_left_out: int = 0
+    young: bool = False
 
 
 class SchemaReader:
@@ -125,6 +127,44 @@ class SchemaReader:
             self._known[name] = found.files
         return found
 
+    def read_again(self, path: str, name: str, before: SchemaFiles, stems: Collection[str]) -> SchemaFiles | None:
+        """A database of which nothing but the files of these tables was written; None where all of it has to be read."""
+        places = {file.stem: place for place, file in enumerate(before.files)}
+        written = [stem for stem in stems if self._names.of(stem) is not None]
+        if not before.files or any(stem not in places for stem in written):
+            return None
+        reading = _Reading(before.files[0].database, int(self._clock.time() * NANOSECONDS))
+        files = list(before.files)
+        try:
+            directory = self._files.open_directory(path)
+            try:
+                for place in map(places.__getitem__, written):
+                    found = self._written(directory, reading, files[place])
+                    if found is None:
+                        return None
+                    if found != files[place]:
+                        files[place] = found
+                        reading.differing += 1
+            finally:
+                os.close(directory)
+        except OSError as error:
+            refuse_exhaustion(error)
+            return None
+        if self._known is not None:
+            self._known[name] = files
+        young = before.young or reading.young
+        return replace(before, files=tuple(files), differing=reading.differing, young=young)
+
+    def _written(self, directory: int, reading: _Reading, before: TableFile) -> TableFile | None:
+        """A table whose files were written, and not made anew; None where more has to be asked."""
+        if before.definition_unread or before.definition_state == YOUNG:
+            return None
+        status = self._files.status(before.stem + ".MYI", directory)
+        modified, _ = self._data_file(directory, reading, before.named, None)
+        noted = Noted(before.definition, before.definition_state)
+        found = self._read_file(directory, reading, _Read(before.named, noted, None, status, modified, None), None)
+        return found if reading.settled and not reading.left_out else None
+
     def _listed(self, directory: int, reading: _Reading) -> list[str]:
         if self._known is None:
             return os.listdir(directory)
@@ -185,6 +225,17 @@ class SchemaReader:
             return
         # What is told of a definition does not change unless the table is made anew, and its .MYI with it.
         noted = noted if known is not None else definitions.of_table(stem, noted)
+        file = self._read_file(directory, reading, _Read(named, noted, known, status, modified, data_pages), asker)
+        if file is not None:
+            reading.files.append(file)
+            reading.differing += before.get(stem) != file
+
+    def _read_file(
+        self, directory: int, reading: _Reading, read: _Read, asker: PagesInPassing | None
+    ) -> TableFile | None:
+        """What a table's header says now; None where it is being made."""
+        named, noted, known, status, modified, data_pages = read
+        stem = named.stem
         header, index_pages, lasting = None, None, noted.state != YOUNG
         problem = known.problem if known is not None else None
         reading.settled = reading.settled and noted.state != UNREADABLE
@@ -196,7 +247,7 @@ class SchemaReader:
         except HeaderError as error:
             if self._clock.time() - self._files.status(stem + ".MYI", directory).st_ctime < YOUNG_SECONDS:
                 reading.settled = False
-                return
+                return None
             problem = str(error)
         except (FileNotFoundError, PermissionError, ForeignFileError):
             raise
@@ -204,14 +255,13 @@ class SchemaReader:
             refuse_exhaustion(error)
             problem, lasting = f"{NOT_READ} ({error.strerror})", False
         # A file that changed as late as this may change again within the same tick of the file system's clock.
-        lasting = lasting and status is not None and status.st_mtime_ns < reading.began_ns - CLOCK_TICK_NS
-        state = signature(status) if lasting and status is not None else None
-        reading.settled = reading.settled and lasting
+        young = status is None or status.st_mtime_ns >= reading.began_ns - CLOCK_TICK_NS
+        state = signature(status) if status is not None and lasting and not young else None
+        reading.settled, reading.young = reading.settled and lasting, reading.young or young
         file = TableFile(reading.database, named, header, problem, modified, *noted, state)
-        reading.files.append(file)
         if asker is not None and header is not None:
             asker.keep(file, data_pages, index_pages)
-        reading.differing += stem not in before or before[stem] != file
+        return file
 
     def _data_file(
         self, directory: int, reading: _Reading, named: NamedFile, asker: PagesInPassing | None
@@ -258,6 +308,17 @@ class SchemaReader:
         return parse_packed(data, length, self.definitions), pages
 
 
+class _Read(NamedTuple):
+    """What is known of a table before its header is read: `known` says that the header is as it was."""
+
+    named: NamedFile
+    noted: Noted
+    known: TableFile | None
+    status: os.stat_result | None
+    modified: float | None
+    data_pages: FilePages | None
+
+
 @dataclass(slots=True)
 class _Reading:
     """A database while it is being read."""
@@ -272,6 +333,7 @@ class _Reading:
     differing: int = 0
     merge_tables: tuple[MergeTable, ...] = ()
     merge_lists_left_out: int = 0
+    young: bool = False
 
     @property
     def schema(self) -> str:
@@ -294,6 +356,7 @@ class _Reading:
             self.differing,
             self.merge_tables,
             self.merge_lists_left_out,
+            self.young,
         )
 
 

@@ -12,9 +12,10 @@ import pytest
 
 from myisam_exporter.files import directory_scanner, schema_reader
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
-from myisam_exporter.files.directory_scanner import DirectoryScanner
+from myisam_exporter.files.directory_scanner import SCANS_WITHOUT_WRITES, STAYS_FROM_TABLES, DirectoryScanner
 from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader
 from myisam_exporter.kernel.inotify import DirectoryWatch
+from myisam_exporter.outside.foreign_files import ForeignFiles
 from tests.support.mounts import mounted
 from tests.support.moved_clock import MovedClock
 from tests.support.myi import header
@@ -39,9 +40,10 @@ def contents(scan: DataDirectoryScan) -> tuple[object, ...]:
     return sorted(map(repr, scan.files)), scan.other_engine_data_bytes, scan.unreadable
 
 
-@pytest.fixture(params=["told", "not told"])
+@pytest.fixture(params=["told which", "told", "not told"])
 def scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> DirectoryScanner:
-    """With inotify, and without."""
+    """With inotify of tables and of databases, and without."""
+    monkeypatch.setattr(directory_scanner, "STAYS_FROM_TABLES", 1 if request.param == "told which" else 1_000_000)
     if request.param == "not told":
         monkeypatch.setattr(directory_scanner, "_tells_of_changes", lambda directory: False)
     return DirectoryScanner()
@@ -95,6 +97,89 @@ def test_databases_that_are_not_touched_are_not_listed(tmp_path: Path, monkeypat
     (tmp_path / "db3" / "t.MYD").write_bytes(b"more")
     scanner.scan(tmp_path)
     assert len(listed) == 1
+    scanner.close()
+
+
+def looked_at(scanner: DirectoryScanner, root: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The files that a scan looks at."""
+    found: set[str] = set()
+    with monkeypatch.context() as patch:
+        status = ForeignFiles.status
+
+        def noted(files: ForeignFiles, name: str, directory: int | None = None) -> os.stat_result:
+            found.add(name)
+            return status(files, name, directory)
+
+        patch.setattr(ForeignFiles, "status", noted)
+        scan = scanner.scan(root)
+    assert contents(scan) == contents(scan_data_directory(root))
+    return found
+
+
+def test_of_many_tables_only_those_are_looked_at_that_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(STAYS_FROM_TABLES):
+        make_table(tmp_path / "db", f"t{number}")
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    scanner.scan(tmp_path)
+    make_table(tmp_path / "db", "new")  # what it is told of one name makes it ask for all
+    assert len(looked_at(scanner, tmp_path, monkeypatch)) > STAYS_FROM_TABLES
+    for rows in (5, 6, 6):
+        (tmp_path / "db" / "t3.MYI").write_bytes(header(rows=rows))
+        assert looked_at(scanner, tmp_path, monkeypatch) == {"t3.MYI", "t3.MYD"}
+    (tmp_path / "db" / "t7.MYD").write_bytes(b"more")
+    assert looked_at(scanner, tmp_path, monkeypatch) == {"t7.MYI", "t7.MYD"}
+    assert looked_at(scanner, tmp_path, monkeypatch) == set()
+    (tmp_path / "db" / "t9.MYI").unlink()
+    assert len(looked_at(scanner, tmp_path, monkeypatch)) > STAYS_FROM_TABLES
+    scanner.close()
+
+
+def test_where_much_is_written_the_server_pays_for_the_first_write_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(STAYS_FROM_TABLES):
+        make_table(tmp_path / "db", f"t{number}")
+    stays: list[bool] = []
+    arm = DirectoryWatch.arm
+
+    def noted(watch: DirectoryWatch, path: str, *, contents: bool, stays_armed: list[bool] = stays, **words: bool) -> bool:
+        if contents:
+            stays_armed.append(words["stays"])
+        return arm(watch, path, contents=contents, **words)
+
+    monkeypatch.setattr(DirectoryWatch, "arm", noted)
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    scanner.scan(tmp_path)
+    os.utime(tmp_path / "db" / "t1.MYI")
+    scanner.scan(tmp_path)
+    assert stays == [False, True]
+    for round_of_writes in range(SCANS_WITHOUT_WRITES + 1):
+        for number in range(STAYS_FROM_TABLES):
+            for ending in (".MYI", ".MYD"):
+                os.utime(tmp_path / "db" / f"t{number}{ending}", (round_of_writes, round_of_writes))
+        assert contents(scanner.scan(tmp_path)) == contents(scan_data_directory(tmp_path))
+    assert stays == [False, True, *[False] * SCANS_WITHOUT_WRITES, True]
+    scanner.close()
+
+
+def test_what_was_written_before_a_scan_that_failed_is_read_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(STAYS_FROM_TABLES):
+        make_table(tmp_path / "db", f"t{number}")
+    age(tmp_path)
+    scanner = DirectoryScanner()
+    scanner.scan(tmp_path)
+    os.utime(tmp_path / "db" / "t1.MYI")
+    scanner.scan(tmp_path)
+    (tmp_path / "db" / "t1.MYI").write_bytes(header(rows=77))
+    with monkeypatch.context() as patch:
+
+        def refused(*_words: object) -> int:
+            raise OSError(errno.EMFILE, "Too many open files")
+
+        patch.setattr(ForeignFiles, "open_directory", refused)
+        with pytest.raises(OSError, match="Too many open files"):
+            scanner.scan(tmp_path)
+    assert looked_at(scanner, tmp_path, monkeypatch) == {"t1.MYI", "t1.MYD"}
     scanner.close()
 
 
@@ -154,7 +239,7 @@ def test_where_the_kernel_gives_no_more_watches_it_looks(tmp_path: Path, monkeyp
     for number in range(6):
         make_table(tmp_path / f"db{number}", "t")
     arm = DirectoryWatch.arm
-    monkeypatch.setattr(DirectoryWatch, "arm", lambda watch, path, contents: path.endswith(("db1", "db2")) and arm(watch, path, contents=contents))
+    monkeypatch.setattr(DirectoryWatch, "arm", lambda watch, path, contents, stays=False: path.endswith(("db1", "db2")) and arm(watch, path, contents=contents, stays=stays))
     scanner = DirectoryScanner()
     scanner.scan(tmp_path)
     for number in range(6):
@@ -223,7 +308,9 @@ def change(root: Path, chance: random.Random) -> None:
         lambda: (database / "other.ibd").write_bytes(some_bytes),
         lambda: (root / "ibdata1").write_bytes(some_bytes),
         lambda: age(root, chance.randrange(1, 100 * DAY)),
-        lambda: table.write_bytes(header(rows=chance.randrange(1000))),
+        *[lambda: table.write_bytes(header(rows=chance.randrange(1000)))] * 3,
+        lambda: table.with_suffix(".MYD").write_bytes(some_bytes),
+        lambda: (database / "t.MRG").write_text("t1\n"),
     ]
     chance.choice(actions)()
 
