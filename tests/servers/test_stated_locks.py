@@ -1,4 +1,4 @@
-"""Who waits while a statement of a plan runs, as its words say: tried with a reader that comes while it runs."""
+"""Who waits while a statement of a plan runs, as its words say: tried with readers and writers that come while it runs."""
 
 import threading
 import time
@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from myisam_advisor.factbase.derived import complete
+from myisam_advisor.remedies.effects import copies_online
+from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.statements.base import Statement
 from myisam_advisor.remedies.statements.tables import AlterKeys, AlterTable, CheckTable, OptimizeTable, option
 from myisam_advisor.trial.private.private_server import PrivateServer
-from tests.servers.conftest import schema
+from tests.servers.conftest import look, schema
 
 NAME = ("locks", "t")
 DOUBLINGS = 16
@@ -32,8 +35,8 @@ def filled(server: PrivateServer) -> Iterator[PrivateServer]:
         yield server
 
 
-def reader_waits(server: PrivateServer, statement: str) -> bool:
-    """Whether a SELECT that comes while the statement works on the table ends with it, rather than soon."""
+def waits(server: PrivateServer, statement: str, other: str) -> bool:
+    """Whether another statement, which comes while the first works on the table, ends with it rather than soon."""
     ended: list[float] = []
 
     def work() -> None:
@@ -50,12 +53,12 @@ def reader_waits(server: PrivateServer, statement: str) -> bool:
                 break
         assert working.is_alive(), "it was over before it was seen: the table is too small"
         began = time.monotonic()
-        cursor.execute(f"SELECT a FROM {NAME[0]}.{NAME[1]} WHERE a = 1")
+        cursor.execute(other)
         cursor.fetchall()
-        read = time.monotonic()
+        over = time.monotonic()
     working.join()
     # Both end at one moment, and either may be told first.
-    return read - began > (ended[0] - began) / 2
+    return over - began > (ended[0] - began) / 2
 
 
 @pytest.mark.parametrize(
@@ -70,4 +73,13 @@ def test_readers_wait_for_what_is_said_to_hold_them_up_and_for_nothing_else(fill
     filled.execute(f"INSERT INTO {NAME[0]}.{NAME[1]} (b, c, d) VALUES ('changed', '', 2)")
     if before is not None:
         filled.execute(before.sql)
-    assert reader_waits(filled, made.sql.rstrip(";")) == (made.lock == READERS_WAIT)
+    read = f"SELECT a FROM {NAME[0]}.{NAME[1]} WHERE a = 1"
+    assert waits(filled, made.sql.rstrip(";"), read) == (made.lock == READERS_WAIT)
+
+
+def test_writers_go_on_where_an_alter_is_said_to_copy_online(filled: PrivateServer) -> None:
+    made, table = AlterTable(NAME, (option(MAX_ROWS=0, AVG_ROW_LENGTH=0),)), f"{NAME[0]}.{NAME[1]}"
+    before = filled.execute(f"SELECT COUNT(*) FROM {table}")[0][0]
+    write = f"INSERT INTO {table} (b, c, d) VALUES ('meanwhile', '', 3)"
+    assert waits(filled, made.sql.rstrip(";"), write) != copies_online(made, PlanFacts(complete(look(filled))))
+    assert filled.execute(f"SELECT COUNT(*) FROM {table}") == [(int(str(before)) + 1,)]

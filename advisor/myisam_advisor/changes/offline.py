@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from myisam_advisor.catalogue.measured import RebuildRates
 from myisam_advisor.judging.findings import Finding
-from myisam_advisor.remedies.effects import needed_bytes, row_of, sum_of
+from myisam_advisor.remedies.effects import copies_online, needed_bytes, row_of, sum_of
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.rebuild_times import lasts, lasts_into_innodb
 from myisam_advisor.remedies.statements.base import Change, Command, Remark, Statement
@@ -14,6 +14,8 @@ from myisam_advisor.remedies.statements.tables import AlterTable, together
 from myisam_advisor.texts.templates import size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.values import number_of
+
+ONLINE = "readers and writers wait for a moment at its end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def describe_offline(
     return Offline(
         findings,
         group,
-        command.lock,
+        ONLINE if copies_online(command, known) else command.lock,
         _lasts(command, known, rates, number_of(memory)),
         needed_bytes(command, known),
         int(free) if isinstance(free, int | float) else None,

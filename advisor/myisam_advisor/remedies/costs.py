@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from myisam_advisor.remedies.effects import needed_bytes
+from myisam_advisor.remedies.effects import copies_online, needed_bytes
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.replication_refusals import REMOVED_ROWS
@@ -37,6 +37,11 @@ class Costs:
             yield f"If this server has replicas, use {command.verb.replace(' ', ' NO_WRITE_TO_BINLOG ')}, or they are locked for as long too."
         yield from self._shared_costs(command)
         yield from self._disk_costs(command)
+        if copies_online(command, self._known):
+            yield (
+                "This MariaDB copies online: writers go on meanwhile, and wait for a moment at the end as readers do "
+                "(from 11.2 on; measured on 11.4 and 11.8)."
+            )
 
     def _file_costs(self, command: SetGlobal) -> Iterable[str]:
         if command.number is None or self._state.file_limit is not None:

@@ -26,6 +26,7 @@ from myisam_advisor.remedies.statements.tables import RemovePartitioning
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.sql import Sql, quote_value
+from myisam_exporter.server.version_number import text_as_number
 from tests.rules.test_cases import CASES, judged
 from tests.support.healthy import healthy_facts
 from tests.support.program import run
@@ -176,6 +177,15 @@ def test_a_load_between_disabled_and_enabled_keys_costs_what_enabling_them_does(
     assert offline.lock == "readers and writers wait until it is done"
     assert offline.needed_bytes == 15_000_000_000
     assert offline.lasts != "at once"
+
+
+@pytest.mark.parametrize(("version", "writers_wait"), [("10.11.6", True), ("11.1.6", True), ("11.2.2", False), ("11.8.6", False)])
+def test_who_waits_for_a_copy_depends_on_the_release(version: str, writers_wait: bool) -> None:
+    facts = {**case("pack-keys", "the_way_back_of_what_asked_for_packed_keys_asks_for_them_again")["facts"], "server": {"flavour": "mariadb", "version": version, "version_number": text_as_number(version)}}
+    plan = plan_of({"facts": facts}, "pack-keys")
+    (offline,) = plan.offline
+    assert offline.lock.startswith("writers wait until it is done") == writers_wait
+    assert ("This MariaDB copies online" in plan.findings[0].cost) == (not writers_wait)
 
 
 def test_packed_keys_come_back_as_they_were_asked_for_or_a_remark_says_where_to_look() -> None:
