@@ -161,3 +161,25 @@ def test_the_whole_header_is_read_of_an_open_file_and_what_there_is_of_one_that_
     path.write_bytes(b"nothing")
     with path.open("rb") as file, pytest.raises(HeaderError):
         read_header_bytes(file.fileno())
+
+
+def test_indexes_that_are_kept_up_to_date_have_a_bit_each() -> None:
+    """ALTER TABLE ... DISABLE KEYS clears them."""
+    data = bytearray(header(keys=((1, ((4, 0, 4),)), (0, ((4, 0, 4),)))))
+    key_map = 124 + 8 * (2 + 1) + 12  # behind the state, the roots of two indexes, one free list, and three numbers
+    data[key_map : key_map + 8] = (0b01).to_bytes(8, "big")
+    assert parse_header(bytes(data)).enabled_keys == 0b01
+    data[key_map : key_map + 8] = (1 << 63 | 0b11).to_bytes(8, "big")
+    assert parse_header(bytes(data)).enabled_keys == 1 << 63 | 0b11
+
+
+def test_an_index_that_forbids_duplicates_is_never_the_superfluous_one() -> None:
+    one, two = ((4, 0, 4),), ((4, 0, 4), (3, 0, 2))
+
+    def redundant(*keys: tuple[int, tuple[tuple[int, int, int], ...]]) -> list[tuple[int, int, bool]]:
+        return [(found.index, found.by, found.is_duplicate) for found in parse_header(header(keys=keys)).definition.redundant]
+
+    assert redundant((0, one), (1, one)) == redundant((0, one), (1, one), (0, two)) == [(1, 2, True)]
+    assert redundant((1, one), (0, one)) == redundant((1, one), (1, one)) == [(2, 1, True)]
+    assert redundant((0, one), (0, two)) == [(1, 2, False)]
+    assert redundant((1, one), (0, two)) == []

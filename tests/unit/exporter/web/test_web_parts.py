@@ -278,6 +278,18 @@ def test_the_unix_socket_has_a_rate_of_its_own(tmp_path: Path) -> None:
     assert asyncio.run(statuses(Peer("uid 1", 1))) == [200, 200, 429]
 
 
+def test_who_may_reload_and_how_often() -> None:
+    def refused(access: Access, peer: Peer, *, is_identified: bool = False) -> int | None:
+        answer = access.refuse_reload(Request("POST", "/-/reload", "", {}, peer, is_identified))
+        return None if answer is None else answer.status
+
+    over_network, own, other = Peer("192.0.2.1"), Peer("unix", uid=os.geteuid()), Peer("unix", uid=54321)
+    assert refused(Access(Gate(None)), over_network) == 403
+    assert refused(Access(Gate(None)), other, is_identified=True) == 403
+    for access, peer, is_identified in ((Access(Gate(None), enable_lifecycle=True), over_network, False), (Access(Gate(None)), over_network, True), (Access(Gate(None)), own, False), (Access(Gate(None)), Peer("unix", uid=0), False)):
+        assert [refused(access, peer, is_identified=is_identified) for _ in range(2)] == [None, 429]
+
+
 def test_a_client_certificate_is_as_good_as_a_login() -> None:
     access = Access(Gate(None))
 
