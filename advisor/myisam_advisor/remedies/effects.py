@@ -14,8 +14,10 @@ COPIES_ONLINE_FROM = 110200
 
 
 def copies_online(command: Statement, known: PlanFacts) -> bool:
-    """Whether writers go on while the statement copies its table."""
+    """Whether writers go on while the statement copies its table: not on a node of a cluster, where all wait for it."""
     server = known.all.single("server")
+    if str(known.variables.get("wsrep_on") or "OFF").upper() in ("ON", "1"):
+        return False
     is_recent = (number_of(server.get("version_number")) or 0) >= COPIES_ONLINE_FROM
     return is_recent and server.get("flavour") == "mariadb" and isinstance(command, AlterTable | MakeAnew)
 

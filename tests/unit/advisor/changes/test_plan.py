@@ -186,6 +186,9 @@ def test_who_waits_for_a_copy_depends_on_the_release(version: str, writers_wait:
     (offline,) = plan.offline
     assert offline.lock.startswith("writers wait until it is done") == writers_wait
     assert ("This MariaDB copies online" in plan.findings[0].cost) == (not writers_wait)
+    on_a_node = plan_of({"facts": {**facts, "variable": {"wsrep_on": "ON"}}}, "pack-keys")
+    assert on_a_node.offline[0].lock.startswith("writers wait until it is done")
+    assert "copies online" not in on_a_node.findings[0].cost
 
 
 def test_packed_keys_come_back_as_they_were_asked_for_or_a_remark_says_where_to_look() -> None:
