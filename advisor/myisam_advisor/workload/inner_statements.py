@@ -23,6 +23,9 @@ def is_inner(statement: bytes) -> bool:
     if not _MAY_BE.search(statement):
         return False
     lower = [word.lower().strip(b"`") for word in tokens(statement)]
+    if b";" in lower[:-1]:
+        # Several that were sent at once: the words of one are not those of another.
+        return False
     pairs = list(pairwise(lower))
     if (b"name_const", b"(") in pairs:
         return True
