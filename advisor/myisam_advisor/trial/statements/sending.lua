@@ -65,6 +65,8 @@ local PATIENCE, MAXIMUM_LOST = 5ULL * SECOND, 20
 local LATE = 1000000ULL
 local PAUSE = 5000000ULL
 local NO_CONNECTION = 2013
+-- A socket whose queue is full refuses at once, where the network would wait. A server that is gone does the same, so it is asked again for a second, and later no more.
+local NOT_ANSWERED, MAXIMUM_TRIES = 2002, 200
 local SENT, FOUND_ALIKE = 1, 3
 
 -- The library prepares itself when it is first called: now, before there are threads.
@@ -126,7 +128,7 @@ function thread_init()
    shared = ffi.cast("replay_shared *", mapped(folder .. "/shared", true))
    bases = ffi.cast("uint32_t *", shared.counters + math.max(shared.tables, 1))
    writes_done = ffi.cast("volatile uint8_t *", bases + math.max(shared.tables, 1))
-   passed = {}
+   passed, is_gone = {}, false
    socket, account, paced = sysbench.opt.socket, sysbench.opt.account, sysbench.opt.pace ~= "max"
 end
 
@@ -148,16 +150,20 @@ local function connected(record, text)
    -- The text: character set, NUL, database (which may be empty), NUL.
    local charset = ffi.string(text)
    local database = text + #charset + 1
-   local connection = C.mysql_init(nil)
-   local no = ffi.new("unsigned int[1]", 0)
-   C.mysql_options(connection, LOCAL_INFILE, no)
-   C.mysql_options(connection, CHARSET_NAME, charset)
-   if C.mysql_real_connect(connection, nil, account, "", database[0] ~= 0 and database or nil, 0, socket, MULTI_RESULTS) == nil then
-      local number = C.mysql_errno(connection)
+   local number
+   for try = 1, is_gone and 1 or MAXIMUM_TRIES do
+      local connection = C.mysql_init(nil)
+      local no = ffi.new("unsigned int[1]", 0)
+      C.mysql_options(connection, LOCAL_INFILE, no)
+      C.mysql_options(connection, CHARSET_NAME, charset)
+      if C.mysql_real_connect(connection, nil, account, "", database[0] ~= 0 and database or nil, 0, socket, MULTI_RESULTS) ~= nil then return connection, 0 end
+      number = C.mysql_errno(connection)
       C.mysql_close(connection)
-      return nil, number
+      if number ~= NOT_ANSWERED then return nil, number end
+      sleep_until(now() + PAUSE)
    end
-   return connection, 0
+   is_gone = true
+   return nil, number
 end
 
 local function rows_of(connection, large)
