@@ -74,6 +74,8 @@ class _GeneralLog:
         self._time: tuple[int, bool] = (0, False)
         self._databases: dict[int, bytes | None] = {}
         self._executing: set[int] = set()
+        # Whose EXECUTE was left out, as what it runs is written behind it.
+        self._to_come: set[int] = set()
         self._prepared = Prepared()
         self._numbers = Numbers(reading.is_one_life)
         self._may_be_another_life = False
@@ -134,12 +136,16 @@ class _GeneralLog:
             self._reading.left_out[NESTED] += 1
             return
         moment, exact = self._time
-        event = Event(connection, moment, None, self._databases.get(connection), statement, prepared=prepared)
+        # What a text ran was sent as one: it is no execution of the binary protocol.
+        is_execution = prepared and connection not in self._to_come
+        self._to_come.discard(connection)
+        event = Event(connection, moment, None, self._databases.get(connection), statement, prepared=is_execution)
         is_unknown = not prepared and self._prepared.refused(event) is not None
         if not prepared and _TEXT_EXECUTE.match(statement):
             if is_unknown:
                 # Of what was prepared nobody knows the text: what it ran is written behind it.
                 self._reading.left_out[AS_WHAT_IT_RAN] += 1
+                self._to_come.add(connection)
                 return
             self._executing.add(connection)
         used = None if prepared else used_database(statement)

@@ -113,5 +113,5 @@ def test_what_comes_before_the_first_entry_is_counted() -> None:
 def test_of_a_text_that_is_not_known_what_ran_is_kept(prepare: bytes) -> None:
     log = prepare + MYSQL % (1, b"Query", b"EXECUTE s USING @a") + MYSQL % (2, b"Execute", b"SELECT 6") + MYSQL % (3, b"Query", b"EXECUTE s") + MYSQL % (4, b"Query", b"SELECT 7")
     events, reading = parsed(log)
-    assert [(event.statement, event.prepared) for event in events[bool(prepare) :]] == [(b"SELECT 6", True), (b"SELECT 7", False)]
+    assert [(event.statement, event.prepared) for event in events[bool(prepare) :]] == [(b"SELECT 6", False), (b"SELECT 7", False)]
     assert reading.left_out == {AS_WHAT_IT_RAN: 2}
