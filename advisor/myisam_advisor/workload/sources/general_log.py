@@ -106,6 +106,7 @@ class _GeneralLog:
             self._numbers.start_again()
             self._databases.clear()
             self._executing.clear()
+            self._to_come.clear()
 
     def _command(self, connection: int, command: bytes, argument: bytes) -> Iterator[Event]:
         if command in (b"Query", b"Execute"):
@@ -118,6 +119,7 @@ class _GeneralLog:
         elif command == b"Quit":
             self._databases.pop(connection, None)
             self._executing.discard(connection)
+            self._to_come.discard(connection)
         self._reading.left_out[ADMINISTRATOR] += 1
 
     def _remember(self, connection: int, database: bytes | None) -> None:
