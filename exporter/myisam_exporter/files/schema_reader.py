@@ -159,10 +159,9 @@ class SchemaReader:
         """A table whose files were written, and not made anew; None where more has to be asked."""
         if before.definition_unread or before.definition_state == YOUNG:
             return None
-        status = self._files.status(before.stem + ".MYI", directory)
         modified, _ = self._data_file(directory, reading, before.named, None)
         noted = Noted(before.definition, before.definition_state)
-        found = self._read_file(directory, reading, _Read(before.named, noted, None, status, modified, None), None)
+        found = self._read_file(directory, reading, _Read(before.named, noted, None, None, modified, None), None)
         return found if reading.settled and not reading.left_out else None
 
     def _listed(self, directory: int, reading: _Reading) -> list[str]:
@@ -211,10 +210,10 @@ class SchemaReader:
         definitions: DatabaseDefinitions,
     ) -> None:
         stem = named.stem
-        status = self._files.status(stem + ".MYI", directory) if self._known is not None else None
         asker = self._pages if self._pages is not None and self._pages.has_time else None
         modified, data_pages = self._data_file(directory, reading, named, asker)
         known = before.get(stem)
+        status = self._files.status(stem + ".MYI", directory) if known is not None else None
         noted = Noted(known.definition, known.definition_state) if known is not None else NOT_THERE
         if status is not None and known is not None and known.state != signature(status):
             known = None
@@ -243,9 +242,10 @@ class SchemaReader:
             if known is not None:
                 header = known.packed
             else:
-                header, index_pages = self._header(directory, stem, asker)
+                header, index_pages, status = self._header(directory, stem, asker)
         except HeaderError as error:
-            if self._clock.time() - self._files.status(stem + ".MYI", directory).st_ctime < YOUNG_SECONDS:
+            status = self._files.status(stem + ".MYI", directory)
+            if self._clock.time() - status.st_ctime < YOUNG_SECONDS:
                 reading.settled = False
                 return None
             problem = str(error)
@@ -256,7 +256,8 @@ class SchemaReader:
             problem, lasting = f"{NOT_READ} ({error.strerror})", False
         # A file that changed as late as this may change again within the same tick of the file system's clock.
         young = status is None or status.st_mtime_ns >= reading.began_ns - CLOCK_TICK_NS
-        state = signature(status) if status is not None and lasting and not young else None
+        is_kept = self._known is not None and lasting and not young
+        state = signature(status) if status is not None and is_kept else None
         reading.settled, reading.young = reading.settled and lasting, reading.young or young
         file = TableFile(reading.database, named, header, problem, modified, *noted, state)
         if asker is not None and header is not None:
@@ -293,8 +294,10 @@ class SchemaReader:
         finally:
             os.close(descriptor)
 
-    def _header(self, directory: int, stem: str, asker: PagesInPassing | None) -> tuple[PackedHeader, FilePages | None]:
-        """A table's header, and the pages of its file as they were before that was read."""
+    def _header(
+        self, directory: int, stem: str, asker: PagesInPassing | None
+    ) -> tuple[PackedHeader, FilePages | None, os.stat_result]:
+        """A table's header, and the pages and times of its file as they were before that was read."""
         self.headers_read += 1
         descriptor, status = self._files.opened(stem + ".MYI", directory)
         try:
@@ -305,11 +308,11 @@ class SchemaReader:
                 data += os.pread(descriptor, length - len(data), len(data))
         finally:
             os.close(descriptor)
-        return parse_packed(data, length, self.definitions), pages
+        return parse_packed(data, length, self.definitions), pages, status
 
 
 class _Read(NamedTuple):
-    """What is known of a table before its header is read: `known` says that the header is as it was."""
+    """What is known of a table before its header is read: `known`, and `status` with it, says that the header is as it was."""
 
     named: NamedFile
     noted: Noted

@@ -100,17 +100,20 @@ def test_databases_that_are_not_touched_are_not_listed(tmp_path: Path, monkeypat
     scanner.close()
 
 
+def noting(found: set[str], look: Callable[..., object]) -> Callable[..., object]:
+    def noted(files: ForeignFiles, name: str, directory: int | None = None) -> object:
+        found.add(name)
+        return look(files, name, directory)
+
+    return noted
+
+
 def looked_at(scanner: DirectoryScanner, root: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The files that a scan looks at."""
     found: set[str] = set()
     with monkeypatch.context() as patch:
-        status = ForeignFiles.status
-
-        def noted(files: ForeignFiles, name: str, directory: int | None = None) -> os.stat_result:
-            found.add(name)
-            return status(files, name, directory)
-
-        patch.setattr(ForeignFiles, "status", noted)
+        for method in ("status", "opened"):
+            patch.setattr(ForeignFiles, method, noting(found, getattr(ForeignFiles, method)))
         scan = scanner.scan(root)
     assert contents(scan) == contents(scan_data_directory(root))
     return found
