@@ -20,13 +20,14 @@ def main() -> None:
     if is_heard:
         signal.signal(signal.SIGINT, _end_at_once)
     import gc
+
+    # A command lives for a moment: collecting garbage would walk a hundred thousand tables again and again.
+    gc.disable()
     import resource
 
     from myisam_advisor.cli.ending import end_with, speak_any_text, status_of
     from myisam_advisor.cli.group import cli
 
-    # A command lives for a moment: collecting garbage would walk a hundred thousand tables again and again.
-    gc.disable()
     # A core would hold the password; whoever needs one to find a fault can raise the limit of the process.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     speak_any_text()
