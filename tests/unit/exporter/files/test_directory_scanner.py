@@ -100,6 +100,16 @@ def test_databases_that_are_not_touched_are_not_listed(tmp_path: Path, monkeypat
     scanner.close()
 
 
+def scanner_of_many_tables(root: Path) -> DirectoryScanner:
+    """One that has seen a database that is large enough to stay watched."""
+    for number in range(STAYS_FROM_TABLES):
+        make_table(root / "db", f"t{number}")
+    age(root)
+    scanner = DirectoryScanner()
+    scanner.scan(root)
+    return scanner
+
+
 def noting(found: set[str], look: Callable[..., object]) -> Callable[..., object]:
     def noted(files: ForeignFiles, name: str, directory: int | None = None) -> object:
         found.add(name)
@@ -120,11 +130,7 @@ def looked_at(scanner: DirectoryScanner, root: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_of_many_tables_only_those_are_looked_at_that_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(STAYS_FROM_TABLES):
-        make_table(tmp_path / "db", f"t{number}")
-    age(tmp_path)
-    scanner = DirectoryScanner()
-    scanner.scan(tmp_path)
+    scanner = scanner_of_many_tables(tmp_path)
     make_table(tmp_path / "db", "new")  # what it is told of one name makes it ask for all
     assert len(looked_at(scanner, tmp_path, monkeypatch)) > STAYS_FROM_TABLES
     for rows in (5, 6, 6):
@@ -139,8 +145,6 @@ def test_of_many_tables_only_those_are_looked_at_that_were_written(tmp_path: Pat
 
 
 def test_where_much_is_written_the_server_pays_for_the_first_write_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(STAYS_FROM_TABLES):
-        make_table(tmp_path / "db", f"t{number}")
     stays: list[bool] = []
     arm = DirectoryWatch.arm
 
@@ -150,9 +154,7 @@ def test_where_much_is_written_the_server_pays_for_the_first_write_alone(tmp_pat
         return arm(watch, path, contents=contents, **words)
 
     monkeypatch.setattr(DirectoryWatch, "arm", noted)
-    age(tmp_path)
-    scanner = DirectoryScanner()
-    scanner.scan(tmp_path)
+    scanner = scanner_of_many_tables(tmp_path)
     os.utime(tmp_path / "db" / "t1.MYI")
     scanner.scan(tmp_path)
     assert stays == [False, True]
@@ -166,11 +168,7 @@ def test_where_much_is_written_the_server_pays_for_the_first_write_alone(tmp_pat
 
 
 def test_what_was_written_before_a_scan_that_failed_is_read_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(STAYS_FROM_TABLES):
-        make_table(tmp_path / "db", f"t{number}")
-    age(tmp_path)
-    scanner = DirectoryScanner()
-    scanner.scan(tmp_path)
+    scanner = scanner_of_many_tables(tmp_path)
     os.utime(tmp_path / "db" / "t1.MYI")
     scanner.scan(tmp_path)
     (tmp_path / "db" / "t1.MYI").write_bytes(header(rows=77))
