@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -98,7 +99,7 @@ def test_a_trial_is_kept_and_decides_what_is_said_next(shop: PrivateServer, stat
     assert f"Kept as proof {proof.id} for {RULE}: " in measured.stdout
     assert f"{path}\n" in measured.stdout
     # Piped, it says what it does while it does it.
-    assert "(round 2)" in measured.stderr
+    assert re.search(r"\(round \d+\)", measured.stderr)
     assert path.stat().st_uid == (NOBODY if os.geteuid() == 0 else os.geteuid())
     assert (proof.rule_id, proof.objects, proof.experiment) == (RULE, (OBJECT,), "row-format")
     assert "full scan" in {one.fingerprint for one in proof.kinds}
