@@ -50,9 +50,8 @@ class DirectoryScanner:
         self._most_writes: dict[str, int] = {}
         self._written: dict[str, set[bytes]] = {}
         self._scans = 0
-        self._busy_until: dict[
-            str, int
-        ] = {}  # the scan from which on writes may be told again, where there were too many
+        # From which scan on writes may be told again, where there were too many.
+        self._busy_until: dict[str, int] = {}
         self._last: DataDirectoryScan | None = None
         self._newest: dict[str, float] = {}
         # Since the last scan that was told: one that failed half-way has told nobody what it found. Where no table came or went since,
