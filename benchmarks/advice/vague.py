@@ -1,4 +1,4 @@
-"""How advice that gives no plain value is read: written down once, and the same for every adviser. docs/guide/benchmarks.md has it as a table.
+"""How advice that gives no plain value is read: written down once, and the same for every adviser. Decision 060 has it as a table.
 
 An adviser that says "more" without saying how much leaves a person the choice. What is chosen here is what a careful person would begin with: the usual
 step of these settings, a doubling. Where a sentence offers a choice, the first of it is taken. A reading is never made up: what gives no

@@ -1,4 +1,4 @@
-"""How vague advice is read: the same for every adviser, as docs/guide/benchmarks.md says."""
+"""How vague advice is read: the same for every adviser, as decision 060 says."""
 
 import os
 
