@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tools.links import dead_links, rewritten
-from tools.site.navigation import FIRST_PAGE, FOLDERS, LISTS, NAVIGATION
+from tools.site.navigation import FIRST_PAGE, LISTS, NAVIGATION
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -64,10 +64,6 @@ def lay_out(source: Path) -> None:
         text = _page_text(page, pages, files)
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(text, "utf-8")
-    for folder, heading in FOLDERS.items():
-        (source / _place(Path(folder) / "index.md")).write_text(
-            f"# {heading}\n{_list_of(Path(folder) / 'index.md')}", "utf-8"
-        )
     for file in files:
         (source / _place(file)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / file, source / _place(file))
@@ -79,7 +75,7 @@ def lay_out(source: Path) -> None:
 
 def _pages() -> dict[Path, Path]:
     """Each page of the site by its path in the repository, and where it goes."""
-    named = {Path(page) for section in NAVIGATION for page in section.pages if not page.endswith("/index.md")}
+    named = {Path(page) for section in NAVIGATION for page in section.pages}
     below_docs = {path.relative_to(ROOT) for path in (ROOT / "docs").rglob("*.md")}
     return {page: _place(page) for page in sorted({Path(FIRST_PAGE)} | named | below_docs)}
 
@@ -102,8 +98,8 @@ def _page_text(page: Path, pages: dict[Path, Path], files: set[Path]) -> str:
         if not path:
             return target
         linked = Path(os.path.normpath(page.parent / path))
-        if str(linked) in FOLDERS:
-            linked = linked / "index.md"
+        if linked / "README.md" in pages:
+            linked /= "README.md"
         elif linked not in pages:
             files.add(linked)
         return os.path.relpath(_place(linked), here) + (f"#{anchor}" if anchor else "")
@@ -122,8 +118,7 @@ def _toctree(caption: str, pages: tuple[str, ...]) -> str:
 def _list_of(page: Path) -> str:
     """The pages below one that lists them, unseen where it names them itself."""
     names = f"/{_place(Path(LISTS[str(page)]))}"
-    hidden = ":hidden:\n" if str(page.parent) not in FOLDERS else ":maxdepth: 1\n"
-    return f"\n```{{toctree}}\n{hidden}:glob:\n\n{names}\n```\n"
+    return f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{names}\n```\n"
 
 
 if __name__ == "__main__":

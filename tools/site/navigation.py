@@ -11,8 +11,6 @@ class Section(NamedTuple):
 
 
 FIRST_PAGE = "README.md"
-# A folder that a link names: the page that stands for it, and its heading.
-FOLDERS = {"docs/decisions": "Decisions"}
 NAVIGATION = (
     Section(
         "Begin",
@@ -41,9 +39,9 @@ NAVIGATION = (
     Section(
         "Project",
         (
-            "docs/architecture.md", "docs/decisions/index.md", "CONTRIBUTING.md", "docs/guide/rules.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
+            "docs/architecture.md", "docs/decisions/README.md", "CONTRIBUTING.md", "docs/guide/rules.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
         ),
     ),
 )  # fmt: skip
 # Pages that list others: below them in the navigation.
-LISTS = {"docs/reference/rules/README.md": "docs/reference/rules/*", "docs/decisions/index.md": "docs/decisions/*"}
+LISTS = {"docs/reference/rules/README.md": "docs/reference/rules/*", "docs/decisions/README.md": "docs/decisions/*"}

@@ -13,7 +13,7 @@ from tools.links import documents
 
 PACKAGES = {"exporter": ROOT / "exporter" / "myisam_exporter", "advisor": ROOT / "advisor" / "myisam_advisor"}
 LOOSE = {"exporter": {"__init__.py", "errors.py", "version.py", "py.typed"}, "advisor": {"__init__.py", "errors.py", "py.typed"}}
-DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
 
 
 def rooms(package: str) -> set[str]:
@@ -36,6 +36,11 @@ def test_nothing_lies_loose(package: str) -> None:
 def test_each_decision_is_cited_where_somebody_reads() -> None:
     cited = "\n".join(path.read_text() for path in documents(ROOT) if path.parent.name != "decisions")
     assert [path.name for path in DECISIONS if path.name not in cited] == []
+
+
+def test_each_decision_has_one_line_in_the_index() -> None:
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    assert sorted(re.findall(r"^\| \[\d{3}\]\((\S+)\) \| .+ \| .*\|$", index, re.MULTILINE)) == [path.name for path in DECISIONS]
 
 
 def collectors_imported(path: Path) -> Iterator[str]:
