@@ -338,7 +338,8 @@ def tracing(console: Console) -> list[Line]:
     ]
 
 
-def _microseconds_per_read(descriptor: int, reads: int = 200_000) -> float:
+def _microseconds_per_read(descriptor: int) -> float:
+    reads = 200_000
     started = time.perf_counter()
     for number in range(reads):
         os.pread(descriptor, 100, (number % 256) * 4096)

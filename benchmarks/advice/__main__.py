@@ -65,9 +65,9 @@ class Run:
         return self.pace.until - time.monotonic() + self.grace_seconds
 
 
-def advisers(folder: Path = ADVISERS) -> list[Adviser]:
+def advisers() -> list[Adviser]:
     """Those that can run here; why the others cannot is said."""
-    names = sorted(path.stem for path in folder.glob("*.py") if path.stem not in ("__init__", "base"))
+    names = sorted(path.stem for path in ADVISERS.glob("*.py") if path.stem not in ("__init__", "base"))
     found: list[Adviser] = []
     for name in names:
         one: Adviser | None = getattr(importlib.import_module(f"benchmarks.advice.advisers.{name}"), "ADVISER", None)

@@ -125,8 +125,8 @@ class Untouching:
 
 
 @lru_cache(maxsize=2)
-def untouching(innodb_is_used: bool, path: Path = UNTOUCHING) -> Untouching:
+def untouching(innodb_is_used: bool) -> Untouching:
     """The list, each entry a pattern for the beginning of a change's key and a reason; where InnoDB has nothing to do, with what it has of its own."""
-    document: Mapping[str, Mapping[str, str]] = read_yaml_document(path, "list of changes that touch no load")
+    document: Mapping[str, Mapping[str, str]] = read_yaml_document(UNTOUCHING, "list of changes that touch no load")
     parts = [document["anywhere"], *([] if innodb_is_used else [document["without_innodb"]])]
     return Untouching([(re.compile(pattern, re.IGNORECASE), why) for part in parts for pattern, why in part.items()])

@@ -151,9 +151,9 @@ def read_scenario(path: Path) -> Scenario:
     return _scenario(file)
 
 
-def all_scenarios(folder: Path = FOLDER) -> list[Scenario]:
+def all_scenarios() -> list[Scenario]:
     """All of them, by name."""
-    return [read_scenario(path) for path in sorted(folder.glob("*.yaml"))]
+    return [read_scenario(path) for path in sorted(FOLDER.glob("*.yaml"))]
 
 
 def _scenario(file: YamlFile) -> Scenario:

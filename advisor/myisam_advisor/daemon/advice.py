@@ -44,14 +44,13 @@ class Advice:
         history: History | None,
         board: Board,
         clock: Clock = CLOCK,
-        announcer: Announcer | None = None,
         proofs: Sequence[ProofStore] = (),
     ) -> None:
         self._site = site
         self._history = history
         self._board = board
         self._clock = clock
-        self._announcer = announcer or Announcer()
+        self._announcer = Announcer()
         self._proofs = proofs
         self._refused: tuple[str, ...] = ()
         self._memories: dict[str, Memory] = {}

@@ -45,11 +45,10 @@ async def listen(
     group: str | None,
     scheme: str,
     path: str,
-    home: str = "/",
 ) -> None:
     """Listen wherever that is asked for. Sockets that systemd opened stand for the addresses of their kind.
 
-    `path` is that of the metrics, `home` that of the page: the log tells both.
+    `path` is that of the metrics: the log tells it.
 
     Raises UserError naming what cannot be listened on.
     """
@@ -58,14 +57,14 @@ async def listen(
     for listener in inherited:
         places = await server.listen_on(listener)
         bound += places
-        _told(places, scheme, path, home)
+        _told(places, scheme, path)
         if listener.family == socket.AF_UNIX:
             _log.info("listening on a UNIX socket of systemd's")
     families = {listener.family == socket.AF_UNIX for listener in inherited}
     if False in families:
         _warn_of_others(addresses, bound)
     for address in addresses if False not in families else ():
-        _told(await _listen_on_address(server, address), scheme, path, home)
+        _told(await _listen_on_address(server, address), scheme, path)
     if unix_socket is not None and True not in families:
         await _listen_on_path(server, unix_socket, group)
 
@@ -118,10 +117,10 @@ async def _listen_on_path(server: HttpServer, path: Path, group: str | None) -> 
     _log.info("listening on %s", path)
 
 
-def _told(bound: Sequence[tuple[str, int]], scheme: str, path: str, home: str) -> None:
+def _told(bound: Sequence[tuple[str, int]], scheme: str, path: str) -> None:
     for name, number in bound:
         shown = f"[{name}]" if ":" in name else name
-        _log.info("listening on %s://%s:%d%s: the page; metrics at %s", scheme, shown, number, home, path)
+        _log.info("listening on %s://%s:%d/: the page; metrics at %s", scheme, shown, number, path)
 
 
 def parse_address(text: str) -> tuple[str | None, int]:

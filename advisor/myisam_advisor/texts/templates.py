@@ -97,7 +97,7 @@ def rate(value: float) -> str:
 @_of_known_numbers
 def percent(value: float) -> str:
     """A ratio as a percentage."""
-    return f"{value * 100:.0f} %" if value >= 0.1 or value == 0 else f"{value * 100:.2g} %"
+    return f"{value * 100:.0f} %" if value >= 0.1 else f"{value * 100:.2g} %"
 
 
 @_of_known_numbers

@@ -24,8 +24,8 @@ _CONTROLS = {
 class Keys:
     """Keys from what is read, in whatever portions it comes."""
 
-    def __init__(self, encoding: str = "utf-8") -> None:
-        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rest = ""
 
     @property

@@ -36,8 +36,8 @@ class Terminal:
     Raises UserError where they are no terminal, or one that cannot place its cursor.
     """
 
-    def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(highlight=False, markup=False, emoji=False)
+    def __init__(self) -> None:
+        self.console = Console(highlight=False, markup=False, emoji=False)
         if not sys.stdin.isatty():
             raise UserError(f"standard input is no terminal: no keys can be read. {ONCE}")
         if not sys.stdout.isatty():

@@ -19,6 +19,7 @@ from myisam_exporter.look.fact_set import FactRows
 CRASHED, HOT, EVICTED = "crashed", "hot", "evicted"
 MAXIMUM_TILES = 200
 MAXIMUM_MARKED = 60
+LISTED = 25
 MAXIMUM_REMAINDERS = 30
 HOT_TABLES = 10
 HOT_PER_SECOND = 1.0
@@ -104,8 +105,8 @@ def _weight(tile: Tile, total: int) -> float:
     return max(_size(tile), max(least, SMALLEST_SHARE) * total, 1.0)
 
 
-def table_map(tables: FactRows, listed: int = 25) -> TableMap:
-    """The map of these rows of the fact table `tables`; `listed` of them are told one by one as well."""
+def table_map(tables: FactRows) -> TableMap:
+    """The map of these rows of the fact table `tables`; LISTED of them are told one by one as well."""
     everything = [_tile(row) for row in _rows(tables)]
     hot = _hottest(everything)
     everything = [_marked(tile, HOT) if id(tile) in hot else tile for tile in everything]
@@ -122,7 +123,7 @@ def table_map(tables: FactRows, listed: int = 25) -> TableMap:
         _by_schema(tiles),
         len(everything),
         _sum(tile.data_bytes for tile in everything),
-        tuple(sorted(chosen.values(), key=_rank)[:listed]),
+        tuple(sorted(chosen.values(), key=_rank)[:LISTED]),
         {mark: len(found) if _is_known(mark, tables) else None for mark, found in marked.items()},
     )
 

@@ -31,7 +31,7 @@ COPY_SECONDS = 3600
 PRIVILEGES = (
     "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE TEMPORARY TABLES", "LOCK TABLES", "EXECUTE", "SHOW VIEW", "TRIGGER",
 )  # fmt: skip
-READ_ONLY_VARIABLE, UNKNOWN_VARIABLE = 1238, 1193
+READ_ONLY_VARIABLE = 1238
 # A variant's limits are for its statements, not for ours. Words in /*! */ are for MySQL from 5.7.8 on, which MariaDB passes over, those in
 # /*M! */ for MariaDB from 10.1.1 on: manuals, "Comments" and "Comment Syntax".
 OUR_LIMITS = (
