@@ -11,6 +11,7 @@ import sys
 
 # reports/exit_status.py says so too, which is loaded later.
 INTERRUPTED = 130
+FOREIGN_WRITING = 0o022  # of the group, and of everybody
 
 
 def main() -> None:
@@ -28,6 +29,8 @@ def main() -> None:
     from myisam_advisor.cli.ending import end_with, speak_any_text, status_of
     from myisam_advisor.cli.group import cli
 
+    # Others run what we write: plans, units, munin's settings. Whoever calls us without a umask means nobody to change them.
+    os.umask(os.umask(FOREIGN_WRITING) | FOREIGN_WRITING)
     # A core would hold the password; whoever needs one to find a fault can raise the limit of the process.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     speak_any_text()

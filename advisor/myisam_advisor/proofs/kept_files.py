@@ -88,10 +88,8 @@ class KeptFiles:
             kept = sum(bool(FILE_NAME.fullmatch(one)) for one in os.listdir(self.directory))
             if not directory.holds(name) and kept >= most:
                 raise UserError(full)
-            with directory.file(name) as file:
+            with directory.file(name, mode=FILE_MODE) as file:
                 file.write(text)
-                file.flush()
-                os.fchmod(file.fileno(), FILE_MODE)
 
     def _remove(self, name: str, missing: str) -> None:
         with _opened(self.directory) as directory:

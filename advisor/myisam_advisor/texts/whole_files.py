@@ -22,6 +22,7 @@ from myisam_exporter.errors import UserError
 
 # node_exporter runs as another user.
 READABLE = 0o644
+OWN = 0o600
 NEW_DIRECTORY = 0o755
 OTHER_OUTPUT = "Give another --output."
 MAXIMUM_LINKS = 40  # as the kernel's own limit, path_resolution(7)
@@ -44,7 +45,7 @@ class OutputDirectory:
         self.path = path
         self._descriptor = _open_directory(path, create, only_ours)
         # What the system obeys nobody else opens while it is written.
-        self._mode = 0o600 if only_ours else 0o666
+        self._mode = OWN if only_ours else 0o666
 
     def __enter__(self) -> OutputDirectory:
         return self
@@ -72,23 +73,27 @@ class OutputDirectory:
         os.unlink(name, dir_fd=self._descriptor)
 
     @contextlib.contextmanager
-    def file(self, name: str, private: bool = False) -> Iterator[TextIO]:
+    def file(self, name: str, private: bool = False, mode: int | None = None) -> Iterator[TextIO]:
         """A file to write, which takes this name at the end; after an exception nothing is left of it.
 
         Args:
             name: its name in here.
             private: nobody else may read it, and it replaces nothing: FileExistsError where there is something of its name at the end.
+            mode: who may read it once it is whole, whatever the umask; nobody else until then.
 
         Raises UserError for a name that is taken by what must not be replaced, and OSError as open(2), link(2) and rename(2) do.
         """
         self._refuse_what_is_not_ours(name)
         # As secrets.token_hex, without the six modules that this imports in each start.
         temporary = f".{name}.{os.urandom(8).hex()}"
-        descriptor = os.open(temporary, _MAKE, 0o600 if private else self._mode, dir_fd=self._descriptor)
+        made = OWN if private or mode is not None else self._mode
+        descriptor = os.open(temporary, _MAKE, made, dir_fd=self._descriptor)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
                 yield file
                 file.flush()
+                if mode is not None:
+                    os.fchmod(file.fileno(), mode)
             if private:
                 self._take(temporary, name)
             else:
@@ -128,19 +133,17 @@ class OutputDirectory:
             )
 
 
-def write_whole(path: Path, content: str | bytes, remedy: str = OTHER_OUTPUT) -> None:
-    """Replace this file by one that holds the content and that others may read.
+def write_whole(path: Path, content: str | bytes, remedy: str = OTHER_OUTPUT, mode: int = READABLE) -> None:
+    """Replace this file by one that holds the content, and that others may read unless the mode says otherwise.
 
     Raises UserError when the file cannot be written.
     """
     try:
-        with OutputDirectory(path.parent) as directory, directory.file(path.name) as file:
+        with OutputDirectory(path.parent) as directory, directory.file(path.name, mode=mode) as file:
             if isinstance(content, bytes):
                 file.buffer.write(content)
             else:
                 file.write(content)
-            file.flush()
-            os.fchmod(file.fileno(), READABLE)
     except OSError as error:
         raise _not_written(path, error, remedy) from None
 

@@ -32,7 +32,7 @@ from myisam_advisor.cli.sources import gather
     "--output",
     "output_file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write, replaced whole; packed by gzip where its name ends in .gz. `--facts` reads both.",
+    help="File to write, replaced whole, readable by its owner; packed by gzip where its name ends in .gz. `--facts` reads both.",
 )
 def snapshot(interval: float, without_names: bool, output_file: Path | None, source: SourceOptions) -> None:
     """Write the facts as JSON, for `check --facts` anywhere.
@@ -60,7 +60,9 @@ def _write(text: str, path: Path | None) -> None:
         return
     import gzip
 
-    from myisam_advisor.texts.whole_files import write_whole
+    from myisam_advisor.texts.whole_files import OWN, write_whole
 
     # Without the time of packing: the same facts are the same file.
-    write_whole(path, gzip.compress(f"{text}\n".encode(), mtime=0) if path.suffix == ".gz" else f"{text}\n")
+    content = gzip.compress(f"{text}\n".encode(), mtime=0) if path.suffix == ".gz" else f"{text}\n"
+    # Paths, and every variable of the server: more than other users of this machine are shown elsewhere.
+    write_whole(path, content, mode=OWN)
