@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -128,18 +128,12 @@ def _bench(
             yield Bench(options, directory.path, None, (), listener)
             return
         listener.doing("starting a private server")
-        with private_server(subject, directory.path, experiment.options) as server:
-            try:
-                copies = copy_tables(subject.sources, server, subject.lock, listener)
-                yield Bench(options, directory.path, server, copies, listener)
-            except TrialError:
-                raise
-            except Exception as error:
-                server.expect_alive()
-                told = told_of(error)
-                if told is None:
-                    raise
-                raise told from error
+        with (
+            private_server(subject, directory.path, experiment.options) as server,
+            as_trial_errors(server.expect_alive),
+        ):
+            copies = copy_tables(subject.sources, server, subject.lock, listener)
+            yield Bench(options, directory.path, server, copies, listener)
 
 
 def private_server(subject: Subject, directory: Path, options: Sequence[str]) -> PrivateServer:
@@ -156,24 +150,20 @@ def _server_directory(directory: Path) -> Path:
     return path
 
 
-def told_of(error: Exception) -> TrialError | None:
-    """An error of the private server or the disk as a trial's; None for any other."""
-    if isinstance(error, driver().error):
-        return TrialError(f"the private server refused: {error.args[-1]} (error {error.args[0]}).")
-    if isinstance(error, OSError):
-        return TrialError(f"{error.strerror}{f': {error.filename}' if error.filename else ''}.")
-    return None
-
-
 @contextlib.contextmanager
-def as_trial_errors() -> Iterator[None]:
-    """What a private server refuses, or its disk, as a TrialError: for what goes on without it."""
+def as_trial_errors(expect_alive: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """What a private server refuses, or its disk, as a TrialError.
+
+    `expect_alive` is asked before any other error is told: of a server that died, its death is told instead.
+    """
     try:
         yield
     except TrialError:
         raise
     except Exception as error:
-        told = told_of(error)
-        if told is None:
-            raise
-        raise told from error
+        expect_alive()
+        if isinstance(error, driver().error):
+            raise TrialError(f"the private server refused: {error.args[-1]} (error {error.args[0]}).") from error
+        if isinstance(error, OSError):
+            raise TrialError(f"{error.strerror}{f': {error.filename}' if error.filename else ''}.") from error
+        raise

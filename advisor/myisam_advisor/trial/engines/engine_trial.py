@@ -41,7 +41,7 @@ from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.made import MINIMUM_ROWS
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
-from myisam_advisor.trial.trial import as_trial_errors, told_of
+from myisam_advisor.trial.trial import as_trial_errors
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
@@ -77,16 +77,8 @@ def run_engine_trial(material: EngineMaterial, options: TrialOptions, listener: 
     expect_not_root()
     with ReapedDirectory() as directory, ExitStack() as stack:
         trial = _EngineTrial(material, options, listener, directory.path, stack)
-        try:
+        with as_trial_errors(trial.expect_alive):
             return trial.run()
-        except TrialError:
-            raise
-        except Exception as error:
-            trial.expect_alive()
-            told = told_of(error)
-            if told is None:
-                raise
-            raise told from error
 
 
 class _EngineTrial:

@@ -38,7 +38,7 @@ from myisam_advisor.trial.statements.watched import other_settings
 from myisam_advisor.trial.statements.ways import Ground, VariantFailedError, Ways
 from myisam_advisor.trial.statements.window import allowance, window_of
 from myisam_advisor.trial.tables.copying import copy_tables
-from myisam_advisor.trial.trial import told_of
+from myisam_advisor.trial.trial import as_trial_errors
 from myisam_advisor.workload.events import Event
 from myisam_exporter.server.sql import quote_identifier
 from myisam_exporter.server.version_number import PRODUCT_NAMES
@@ -85,16 +85,8 @@ class _Replay:
         server = self._stack.enter_context(
             PrivateServer(material.binaries, [*OPTIONS, *material.settings], self._new_folder())
         )
-        try:
+        with as_trial_errors(server.expect_alive):
             return self._measured(server, found, variants)
-        except TrialError:
-            raise
-        except Exception as error:
-            server.expect_alive()
-            told = told_of(error)
-            if told is None:
-                raise
-            raise told from error
 
     def _expect_room(self, found: Survey, variants: Sequence[Variant]) -> None:
         copied = sum(source.counted_bytes for source in self._material.sources)
