@@ -1,8 +1,9 @@
 """The observer changes nothing: no table opened, no cache moved, across a snapshot of a thousand tables."""
 
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.server.session import Session
 
-from .conftest import look, schema
+from .conftest import look, on_every_server, schema, target
 
 TABLES = 1000
 OWN_STATEMENTS = 11
@@ -52,3 +53,17 @@ def test_a_snapshot_takes_no_lock_and_leaves_no_connection(server: PrivateServer
         cursor.execute("UNLOCK TABLES")
     connected = server.execute("SHOW GLOBAL STATUS LIKE 'Threads_connected'")[0][1]
     assert int(str(connected)) <= 2
+
+
+@on_every_server
+def test_where_a_server_does_not_commit_by_itself_what_is_read_stays_locked_for_nobody(server: PrivateServer) -> None:
+    with schema(server, "uncommitted") as name:
+        server.execute(f"CREATE TABLE {name}.t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "SET GLOBAL autocommit = 0")
+        try:
+            with Session(target(server)) as session:
+                server.execute("SET GLOBAL autocommit = 1")
+                assert session.rows("SELECT @@autocommit") == [("1",)]
+                assert session.rows(f"SELECT id FROM {name}.t") == []
+                server.execute("SET SESSION lock_wait_timeout = 1", f"ALTER TABLE {name}.t ADD COLUMN told INT")
+        finally:
+            server.execute("SET GLOBAL autocommit = 1")

@@ -221,7 +221,7 @@ class ServerConnection:
             host=target.host,
             port=target.port,
             charset="utf8mb4",
-            autocommit=True,
+            autocommit=None,  # session.py sets it: the library's own way wants a converter, and believes a greeting that may not know it
             connect_timeout=timeout_seconds,
             read_timeout=timeout_seconds,
             write_timeout=timeout_seconds,

@@ -221,7 +221,8 @@ class Session:
 
     def _limit(self) -> None:
         version = self.version
-        settings = [f"SESSION lock_wait_timeout={LOCK_WAIT_TIMEOUT_SECONDS}"]
+        # Where a server is set to autocommit=0, what we read of a table would keep its definition locked from look to look.
+        settings = ["SESSION autocommit=1", f"SESSION lock_wait_timeout={LOCK_WAIT_TIMEOUT_SECONDS}"]
         if version.at_least(mariadb=(10, 1)):
             settings.append(f"SESSION max_statement_time={self.timeout_seconds}")
         if version.at_least(mysql=(5, 7, 8)):
