@@ -153,6 +153,35 @@ def test_a_prefix_longer_than_its_tinytext_is_told(four: PrivateServer, edge: Ed
             assert happened(four, "", "ALTER TABLE t ENGINE=MyISAM") == 0
 
 
+@pytest.mark.parametrize("key", ["KEY", "UNIQUE", "PRIMARY KEY"])
+@pytest.mark.parametrize("characters", [254, 255])
+@pytest.mark.parametrize("sql_mode", ["", STRICT])
+@pytest.mark.parametrize("charset", ["ucs2", "gbk", "latin1"])
+def test_an_index_over_a_whole_tinytext_of_two_bytes_a_character_is_told(four: PrivateServer, key: str, characters: int, sql_mode: str, charset: str) -> None:
+    """MySQL 5.6 takes 254 characters of it in an ALTER, to MyISAM too: it ends with an error, or shortens the index for good."""
+    columns = f"a TINYTEXT NOT NULL, {key} (a({characters}))"
+    with schema(four, "edges"):
+        if happened(four, "", f"CREATE TABLE t ({columns}) ENGINE=MyISAM CHARSET={charset}"):
+            pytest.skip("the server makes no such table")
+        before = four.execute("SHOW INDEX FROM t", database="edges")
+        (told,) = predict(find_tables(four.data_directory, None, ["edges.t"]).tables, "InnoDB", kind_of(four, sql_mode), None, Machine())
+        code = happened(four, sql_mode, "ALTER TABLE t ENGINE=InnoDB")
+        assert (told.errors[0].code if told.errors else 0) == code, told.errors
+        if not code:
+            shortened = [change.what for change in told.changes if change.id == "prefix-shortened"]
+            assert [happened(four, "", str(one)) for one in back(told)] == [0]
+            after = four.execute("SHOW INDEX FROM t", database="edges")
+            assert bool(shortened) is (after[0][7] != before[0][7])
+            assert all("to 254 characters of a, " in what for what in shortened)
+            assert happened(four, "", f"ALTER TABLE t DROP INDEX a, ADD KEY (a({characters}))") == 0 or key == "PRIMARY KEY"
+            assert four.execute("SHOW INDEX FROM t", database="edges")[0][7] == after[0][7]
+        elif key != "PRIMARY KEY":
+            drop, again = told.errors[0].mend.split(";")
+            assert again == " And make it again over `a`(254)."
+            assert happened(four, "", drop) == happened(four, "", f"ALTER TABLE t ADD {key} (a(254))") == 0
+            assert happened(four, sql_mode, "ALTER TABLE t ENGINE=InnoDB") == 0
+
+
 HASHED = {
     "too long for a key": "id BIGINT NOT NULL PRIMARY KEY, u VARCHAR(255), i INT INVISIBLE, UNIQUE (id, u)",
     "asked for": "x INT, UNIQUE (x) USING HASH",
@@ -237,6 +266,65 @@ def test_a_table_of_which_a_file_is_gone_or_damaged_is_told(four: PrivateServer,
             happened(four, "", "DROP TABLE t")
             for one in (four.data_directory / "edges").glob("t.*"):
                 one.unlink()
+
+
+@pytest.mark.parametrize("ending", [".MYI", ".MYD"])
+def test_a_file_that_one_partition_lacks_is_told(four: PrivateServer, ending: str) -> None:
+    with schema(four, "edges"):
+        if happened(four, "", "CREATE TABLE t (a INT, KEY (a)) ENGINE=MyISAM PARTITION BY HASH (a) PARTITIONS 3"):
+            pytest.skip("the server makes no such table")
+        four.execute("INSERT INTO t VALUES (1), (2)", "FLUSH TABLES", database="edges")
+        (four.data_directory / "edges" / f"t#P#p1{ending}").unlink()
+        (told,) = predict(find_tables(four.data_directory, None, ["edges.t"]).tables, "InnoDB", kind_of(four, ""), None, Machine())
+        assert told.errors[0].code == happened(four, "", "ALTER TABLE t ENGINE=InnoDB") != 0
+        repaired = four.execute("REPAIR TABLE t USE_FRM", database="edges")
+        assert "Operation failed" in str(repaired) or "Corrupt" in str(repaired)
+        assert told.errors[0].mend.endswith("from a backup.")
+        happened(four, "", "DROP TABLE t")
+        for one in (four.data_directory / "edges").glob("t*"):
+            one.unlink()
+
+
+def test_rows_without_definition_and_index_are_told(four: PrivateServer) -> None:
+    with schema(four, "edges"):
+        four.execute("CREATE TABLE t (a INT) ENGINE=MyISAM", "CREATE TABLE whole (a INT) ENGINE=MyISAM", "FLUSH TABLES", database="edges")
+        directory = four.data_directory / "edges"
+        (directory / "t.MYD").rename(directory / "lost.MYD")
+        (directory / "lost.MYD").chmod(0o600)
+        found = find_tables(four.data_directory, None, ["edges"])
+        (directory / "lost.MYD").rename(directory / "t.MYD")
+        assert {one.name[1] for one in found.tables} == {"t", "whole"}
+        assert found.left_out == [("edges.lost", "there is no definition beside its rows (.frm or .sdi): nothing can be predicted")]
+
+
+@pytest.mark.parametrize("word", ["edges.m", "edges"])
+def test_a_merge_table_without_its_member_is_given_a_view_of_those_that_are_left(four: PrivateServer, word: str) -> None:
+    """It opens no more. Of its members that are another engine's by now the view has the rows."""
+    with schema(four, "edges"):
+        made = [f"CREATE TABLE {name} (i INT) ENGINE=MyISAM" for name in "abc"]
+        four.execute(*made, "CREATE TABLE m (i INT) ENGINE=MERGE UNION=(a, b, c)", "INSERT INTO a VALUES (1)", "INSERT INTO c VALUES (3)", database="edges")
+        four.execute("DROP TABLE b", "ALTER TABLE c ENGINE=InnoDB", database="edges")
+        assert happened(four, "", "ALTER TABLE m ENGINE=InnoDB") == happened(four, "", "ALTER TABLE m UNION=(a)") == 1168
+        assert happened(four, "", "CREATE VIEW v AS SELECT * FROM a UNION ALL SELECT * FROM b") == 1146
+        found = find_tables(four.data_directory, None, [word]).tables
+        if word == "edges":
+            told = {one.name[1]: one.errors for one in predict(found, "InnoDB", kind_of(four, ""), None, Machine())}
+            ((code, why, mend),) = [(one.code, one.why, one.mend) for one in told["m"]]
+            assert code == 1168
+        else:
+            ((_, told_of_it),) = left_alone(found)
+            why, _, mend = told_of_it.partition(". ")
+        assert why.endswith(("opens no more: there is no file of its member edges.b", "opens no more (error 1168): there is no file of its member edges.b"))
+        four.execute(*filter(None, mend.partition("reading: ")[2].split(";")))
+        assert four.execute("SELECT i FROM m ORDER BY i", database="edges") == [(1,), (3,)]
+        four.execute("DROP VIEW m", *(f"DROP TABLE {name}" for name in "ac"), database="edges")
+
+
+def test_a_merge_table_without_any_member_is_to_be_dropped(four: PrivateServer) -> None:
+    with schema(four, "edges"):
+        four.execute("CREATE TABLE a (i INT) ENGINE=MyISAM", "CREATE TABLE m (i INT) ENGINE=MERGE UNION=(a)", "DROP TABLE a", database="edges")
+        ((_, why),) = left_alone(find_tables(four.data_directory, None, ["edges.m"]).tables)
+        assert why.endswith("None of its members is left: DROP TABLE `edges`.`m`")
 
 
 def test_a_merge_table_becomes_a_copy_and_the_view_that_is_given_does_not(four: PrivateServer) -> None:

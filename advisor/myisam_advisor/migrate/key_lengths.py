@@ -23,16 +23,34 @@ KEY_BYTES = {4096: 768, 8192: 1536}
 LARGEST_KEY_BYTES = 3072
 # MySQL 8.0 makes no such index, or shortens it; 5.7 was not tried.
 NO_LENGTH, LONG_PREFIXES_UNTIL = 1170, (5, 7)
+# MySQL 5.6 alone (of 5.5, 5.6, 8.0 and 9.7; 5.7 was not tried): of a TINYTEXT of two bytes a character any ALTER takes so many into an index.
+CUTS_WHOLE_TEXTS, DOUBLE_BYTES, CUT_CHARACTERS = (5, 6), 2, 254
 SMALLEST_PAGE_BYTES, MARIADB_SMALLEST_KEY_BYTES = 4096, 1173
 
 
 def short_parts(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """One column of an index that is longer than the server allows before it asks InnoDB; where nothing is unique, and sql_mode not strict, it is cut."""
-    if not cuts_parts(structure, kind):
-        return
-    for index, column, length in _long_parts(structure, kind):
+    if cuts_parts(structure, kind):
+        for index, column, length in _long_parts(structure, kind):
+            if index.unique or kind.refuses_long_parts:
+                yield _too_long_part(index, column, length, kind, 1071)
+    for index, column in whole_texts(structure, kind):
         if index.unique or kind.refuses_long_parts:
-            yield _too_long_part(index, column, length, kind, 1071)
+            why = f"index {index.name} is over all {column.maximum_bytes} characters of {column.name}, of which an ALTER takes {CUT_CHARACTERS}, to MyISAM too"
+            again = f"make it again over {quote_identifier(column.name)}({CUT_CHARACTERS})."
+            yield Refusal(1071, why, f"{drop_index(table, index.name)} And {again}")
+
+
+def whole_texts(structure: Structure, kind: ServerKind) -> Iterator[tuple[Index, Column]]:
+    """The indexes over 255 characters of a TINYTEXT of two bytes each, of which MySQL 5.6 takes one less in any ALTER, whatever the row format."""
+    if kind.is_mariadb or kind.version != CUTS_WHOLE_TEXTS:
+        return
+    for index in structure.of_kind(types.BTREE):
+        for part in index.parts:
+            column = structure.columns[part.column]
+            is_double = column.type == types.TINY_BLOB and character_set(column.collation)[2] == DOUBLE_BYTES
+            if is_double and part.length == DOUBLE_BYTES * column.maximum_bytes:
+                yield index, column
 
 
 def blob_parts(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:

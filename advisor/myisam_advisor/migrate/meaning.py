@@ -14,7 +14,7 @@ from myisam_advisor.migrate.change import Change, Subject, filled, on_copy
 from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
 from myisam_advisor.migrate.generated_meaning import generated_changes
 from myisam_advisor.migrate.kept_texts import kept_changes
-from myisam_advisor.migrate.key_lengths import OLD_PART_BYTES
+from myisam_advisor.migrate.key_lengths import CUT_CHARACTERS, OLD_PART_BYTES, whole_texts
 from myisam_advisor.migrate.odd_dates import lost_dates, rows_of
 from myisam_advisor.migrate.places import moved_places
 from myisam_advisor.migrate.refusals import refusals, shortened_indexes
@@ -146,6 +146,13 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
             f"Index {index.name} is shortened to {OLD_PART_BYTES} bytes of a column, with a warning only.",
             statement("SHOW INDEX FROM {};", subject.table),
         )
+    for index, column in whole_texts(structure, subject.kind):
+        if not (index.unique or subject.kind.refuses_long_parts):
+            yield Change(
+                "prefix-shortened",
+                f"Index {index.name} is shortened to {CUT_CHARACTERS} characters of {column.name}, with a warning only: any ALTER does so, the way back too.",
+                statement("SHOW INDEX FROM {};", subject.table),
+            )
     if (
         structure.option("KEY_BLOCK_SIZE")
         and structure.row_format in ("", "COMPRESSED")

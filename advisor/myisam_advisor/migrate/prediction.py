@@ -13,7 +13,7 @@ from myisam_advisor.migrate.limits import limits
 from myisam_advisor.migrate.meaning import changes
 from myisam_advisor.migrate.old_names import refused_names
 from myisam_advisor.migrate.redo_log import long_rows, rows_beyond_log
-from myisam_advisor.migrate.refusal import Refusal
+from myisam_advisor.migrate.refusal import Refusal, listed
 from myisam_advisor.migrate.refusals import refusals, shortened_indexes
 from myisam_advisor.migrate.row_size import has_whole_key
 from myisam_advisor.migrate.server_kind import DEFAULT_PAGE_BYTES, INNODB, ServerKind
@@ -132,7 +132,9 @@ def left_alone(found: Sequence[FoundTable]) -> list[tuple[str, str]]:
     return [
         (
             object_name(*one.name),
-            "it is a MERGE table and holds no rows: converted, it becomes a copy of its members, which follows them no more. It stays while they stay MyISAM; "
+            f"it is a MERGE table that opens no more (error 1168): {_without(one)}. {_instead(one).rstrip(';')}"
+            if one.gone
+            else "it is a MERGE table and holds no rows: converted, it becomes a copy of its members, which follows them no more. It stays while they stay MyISAM; "
             f"once they are converted, a view takes its place for reading: {_as_view(one).rstrip(';')}",
         )
         for one in found
@@ -264,6 +266,9 @@ def _of_missing(table: FoundTable) -> Refusal:
     """The .MYI can be made of the definition and the rows; the rows of nothing."""
     if table.missing == DATA:
         return Refusal(NO_DATA_FILE, "its rows (.MYD) are not there", "Restore them from a backup.")
+    if table.structure.partitioned:
+        # REPAIR TABLE ... USE_FRM of a partitioned table is refused: "Can't open table", "Incorrect information in file".
+        return Refusal(NO_INDEX_FILE, "the index file (.MYI) of a partition is not there", "Restore it from a backup.")
     return Refusal(NO_INDEX_FILE, "its index file (.MYI) is not there", _from_definition(table))
 
 
@@ -274,21 +279,34 @@ def _from_definition(table: FoundTable) -> Sql:
 
 def _of_merge(table: FoundTable, moved: set[TableName]) -> list[Refusal]:
     """A MERGE table cannot be opened any more once a member is of another engine."""
-    gone = [member for member in table.union if member in moved]
-    if not gone:
+    if table.gone:
+        return [Refusal(1168, f"it is a MERGE table that opens no more: {_without(table)}", _instead(table))]
+    converted = [member for member in table.union if member in moved]
+    if not converted:
         return []
-    named = ".".join(gone[0])
-    why = f"it is a MERGE table, and its member {named} is converted in this run: it opens no more"
+    why = f"it is a MERGE table, and its member {object_name(*converted[0])} is converted in this run: it opens no more"
     return [Refusal(1168, why, f"A view of its members takes its place for reading: {_as_view(table)}")]
 
 
+def _without(table: FoundTable) -> str:
+    return f"there is no file of its member {listed([object_name(*member) for member in table.gone])}"
+
+
+def _instead(table: FoundTable) -> str:
+    """What is left to do with a MERGE table that lost members."""
+    if set(table.union) <= set(table.gone):
+        return f"None of its members is left: {statement('DROP TABLE {};', quote_table(*table.name))}"
+    return f"A view of the members that are left takes its place for reading: {_as_view(table)}"
+
+
 def _as_view(table: FoundTable) -> str:
-    """What takes the place of a MERGE table; dropping it leaves its members as they are."""
+    """What takes the place of a MERGE table; dropping it leaves its members as they are. No view can have a member that is gone."""
     name = quote_table(*table.name)
     drop = statement("DROP TABLE {};", name)
-    if not 0 < len(table.union) <= MOST_IN_VIEW:
-        return f"{drop} and CREATE VIEW with UNION ALL over its {len(table.union)} members."
-    first, *others = (quote_table(*member) for member in table.union)
+    members = [member for member in table.union if member not in table.gone]
+    if not 0 < len(members) <= MOST_IN_VIEW:
+        return f"{drop} and CREATE VIEW with UNION ALL over its {len(members)} members."
+    first, *others = (quote_table(*member) for member in members)
     view = statement("CREATE VIEW {} AS SELECT * FROM {}", name, first)
     for member in others:
         view = statement("{} UNION ALL SELECT * FROM {}", view, member)

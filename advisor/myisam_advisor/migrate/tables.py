@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cached_property
@@ -26,7 +26,7 @@ from myisam_exporter.files.merge_members import merges_of_members
 from myisam_exporter.files.myi_header import Header
 from myisam_exporter.files.schema_reader import NOT_READ
 from myisam_exporter.files.structure import FULLTEXT, Structure
-from myisam_exporter.files.structure_reader import FoundStructure, read_structures
+from myisam_exporter.files.structure_reader import SERIALISED, FoundStructure, read_structures
 from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
@@ -46,7 +46,8 @@ class FoundTable:
     """One table of MyISAM or MERGE. `idle_seconds` is how long ago it was written.
 
     `problem` is damage of the rows, `header_problem` of the index file's header. `missing` is the ending of the file that is not there;
-    `triggers` lie beside it, which MySQL 8.0 and later keep elsewhere. `referred_by` no file tells: see foreign_look.py.
+    `triggers` lie beside it, which MySQL 8.0 and later keep elsewhere. `referred_by` no file tells: see foreign_look.py. `gone` of `union` are
+    members of which no file is there, of no engine.
     """
 
     name: TableName
@@ -61,6 +62,7 @@ class FoundTable:
     triggers: bool = False
     header_problem: str = ""
     referred_by: tuple[ForeignKey, ...] = ()
+    gone: tuple[TableName, ...] = ()
 
 
 @dataclass(slots=True)
@@ -147,8 +149,17 @@ class _Folder:
     @cached_property
     def tables_with_index(self) -> frozenset[str]:
         """The tables that have an index file: the scan passes over those whose header is not written yet."""
-        stems = [name[: -len(INDEX)] for name in os.listdir(self._descriptor) if name.endswith(INDEX)]
-        return frozenset(named[0] for named in map(decode_table, stems) if named is not None)
+        return frozenset(table for table, _ in self._with(INDEX))
+
+    @cached_property
+    def without_index(self) -> frozenset[str]:
+        """The tables of which rows lie there, of a partition or of all, and no index file beside them."""
+        return frozenset(table for table, _ in self._with(DATA) - self._with(INDEX))
+
+    def _with(self, ending: str) -> set[tuple[str, str | None]]:
+        """Tables and partitions that have a file of this ending."""
+        stems = [name.removesuffix(ending) for name in os.listdir(self._descriptor) if name.endswith(ending)]
+        return {named for named in map(decode_table, stems) if named is not None}
 
 
 def find_tables(directory: Path, owner: int | None, asked: Sequence[str], *, folds: bool = False) -> Found:
@@ -174,7 +185,39 @@ def find_tables(directory: Path, owner: int | None, asked: Sequence[str], *, fol
             found.left_out.append(
                 (schema, f"its directory cannot be read ({error.strerror}): run as root, or as the server's user")
             )
+    _look_for_members(found, directory, folders, known.owner)
     return found
+
+
+def _look_for_members(found: Found, directory: Path, folders: Mapping[str, str], owner: int | None) -> None:
+    """Which members of the MERGE tables are gone: one that became another engine's has a file yet, and a view can have it."""
+    members = {member for table in found.tables for member in table.union}
+    present = {
+        schema: _any_engines(str(directory / folders[schema]), owner) if schema in folders else frozenset()
+        for schema, _ in members
+    }
+    gone = {(schema, table) for schema, table in members if (here := present[schema]) is not None and table not in here}
+    if gone:
+        found.tables = [
+            replace(one, gone=tuple(member for member in one.union if member in gone)) for one in found.tables
+        ]
+
+
+def _any_engines(path: str, owner: int | None) -> frozenset[str] | None:
+    """The tables of which a file lies in the directory; None where it cannot be read."""
+    try:
+        descriptor = ForeignFiles(owner).open_directory(path)
+    except OSError as error:
+        refuse_exhaustion(error)
+        return None
+    try:
+        stems = [
+            stem.rpartition("_")[0] if f".{ending}" == SERIALISED else stem
+            for stem, _, ending in (name.rpartition(".") for name in os.listdir(descriptor))
+        ]
+    finally:
+        os.close(descriptor)
+    return frozenset(named[0] for named in map(decode_table, stems) if named is not None)
 
 
 def _wanted(
@@ -221,14 +264,15 @@ def _take_all(
     for one in structures:
         seen.add(one.table_name)
         _take(one, schema, files.get(one.table_name, []), known, folder, found, named=one.table_name in asked.names)
-    for table in sorted(name for name in files.keys() - seen if not OF_VECTORS.search(name)):
+    orphans = (files.keys() | {name for name in folder.without_index if asked.has(name)}) - seen
+    for table in sorted(name for name in orphans if not OF_VECTORS.search(name)):
         found.left_out.append(
             (
                 object_name(schema, table),
                 "there is no definition beside its rows (.frm or .sdi): nothing can be predicted",
             )
         )
-    for table in sorted(asked.names - seen - files.keys()):
+    for table in sorted(asked.names - seen - orphans):
         near = did_you_mean(table, files)
         found.none_is(
             object_name(schema, table), f"there is no MyISAM table of this name; it may be another engine's.{near}"
@@ -261,7 +305,7 @@ def _take(
         found.left_out.append((label, f"its index file ({INDEX}) was not looked into: {unread}"))
         return
     merged = tuple(known.merges.get(name, ()))
-    missing = _missing(files, folder)
+    missing = _missing(structure, one.table_name, files, folder)
     damaged = next((file.problem for file in files if file.problem), "")
     problem = next(filter(None, (_cut(file, folder, known.now) for file in files)), "")
     headers = [file.header for file in files if file.header is not None]
@@ -309,9 +353,9 @@ def _unread(scan: DataDirectoryScan) -> dict[str, str]:
     }
 
 
-def _missing(files: Sequence[TableFile], folder: _Folder) -> str:
+def _missing(structure: Structure, table: str, files: Sequence[TableFile], folder: _Folder) -> str:
     """The ending of the first file that is not there."""
-    if not files:
+    if not files or (structure.partitioned and table in folder.without_index):
         return INDEX
     return "" if all(folder.has(f"{file.stem}{DATA}") for file in files) else DATA
 
