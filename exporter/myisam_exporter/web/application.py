@@ -30,7 +30,7 @@ from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.watch import Watch
 from myisam_exporter.web.access import Access
 from myisam_exporter.web.public_address import PublicAddress
-from myisam_exporter.web.scrape_slots import ScrapeSlots
+from myisam_exporter.web.scrape_slots import Asked, ScrapeSlots
 from myisam_exporter.web.server import Request, Response
 
 MAXIMUM_SCRAPES = 40
@@ -225,7 +225,8 @@ class Exporter:
         loop = asyncio.get_running_loop()
         seconds = _deadline_seconds(request)
         ends_at = loop.time() + seconds
-        if not await self._slots.take(watch.label, seconds):
+        asked_by = Asked(watch.label, request.peer.group)
+        if not await self._slots.take(asked_by, seconds):
             return _try_again(b"too many scrapes at once, try again later\n")
         try:
             if not self._may_read():
@@ -246,7 +247,7 @@ class Exporter:
         except asyncio.TimeoutError:
             return _try_again(b"the metrics were not ready in time, try again later\n")
         finally:
-            self._slots.give_back(watch.label)
+            self._slots.give_back(asked_by)
         return _exposition(body, gzipped, open_metrics)
 
     def _may_read(self) -> bool:

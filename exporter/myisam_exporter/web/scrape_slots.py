@@ -1,7 +1,8 @@
 """Which scrapes are answered at once, and which wait for their turn: a target that hangs takes no turn from the others.
 
 A scrape of a server that answers takes milliseconds, one of a server that hangs as long as a scrape may take: a few a second, by anybody, would
-fill all slots. So a target has a share of them, and a part of the line of those who wait. Only for the event loop's thread.
+fill all slots. So a target has a share of them, and a part of the line of those who wait. Nor does a crowd that scrapes one target take the line
+from the others who do: who waits most gives way to who waits less, and whose turn it is goes by who has the fewest slots. Only for the event loop's thread.
 """
 
 from __future__ import annotations
@@ -9,8 +10,18 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
+
 # So many targets that hang fill all slots.
 TARGETS_TO_FILL_ALL = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A scrape of this target, by whom its connection counts with (peers.py)."""
+
+    target: str
+    peer: str
 
 
 class ScrapeSlots:
@@ -22,41 +33,63 @@ class ScrapeSlots:
         self._waiting_of_one = total - self._of_one
         self._longest_line = 2 * self._waiting_of_one
         self._taken: Counter[str] = Counter()
-        self._line: dict[asyncio.Future[None], str] = {}  # in the order in which they came
+        self._by_peer: Counter[str] = Counter()
+        self._line: dict[asyncio.Future[bool], Asked] = {}  # in the order in which they came
 
     def __len__(self) -> int:
         """How many are taken."""
         return sum(self._taken.values())
 
-    async def take(self, target: str, seconds: float) -> bool:
-        """Take a slot for this target; False where too many wait already, or none comes free within so many seconds."""
-        if self._may_begin(target):
-            self._taken[target] += 1
+    async def take(self, asked: Asked, seconds: float) -> bool:
+        """Take a slot; False where too many wait already, or none comes free within so many seconds."""
+        if self._may_begin(asked):
+            self._count(asked)
             return True
-        waiting = sum(one == target for one in self._line.values())
-        if waiting >= self._waiting_of_one or len(self._line) >= self._longest_line:
+        if not self._has_room(asked):
             return False
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._line[turn] = target
+        turn: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._line[turn] = asked
         try:
             await asyncio.wait({turn}, timeout=seconds)
         except asyncio.CancelledError:
-            if turn.done():
-                self.give_back(target)
+            if turn.done() and turn.result():
+                self.give_back(asked)
             raise
         finally:
             self._line.pop(turn, None)
-        return turn.done()
+        return turn.done() and turn.result()
 
-    def give_back(self, target: str) -> None:
-        """It is over: the first in line whose target may have a slot takes its turn."""
-        self._taken[target] -= 1
-        if not self._taken[target]:
-            del self._taken[target]
-        turn = next((turn for turn, one in self._line.items() if self._may_begin(one)), None)
+    def give_back(self, asked: Asked) -> None:
+        """It is over: of those in line whose target may have a slot, the first of the peer that has the fewest takes its turn."""
+        for counts, name in ((self._taken, asked.target), (self._by_peer, asked.peer)):
+            counts[name] -= 1
+            if not counts[name]:
+                del counts[name]
+        ready = (turn for turn, one in self._line.items() if self._may_begin(one))
+        turn = min(ready, key=lambda turn: self._by_peer[self._line[turn].peer], default=None)
         if turn is not None:
-            self._taken[self._line.pop(turn)] += 1
-            turn.set_result(None)
+            self._count(self._line.pop(turn))
+            turn.set_result(True)
 
-    def _may_begin(self, target: str) -> bool:
-        return len(self) < self._total and self._taken[target] < self._of_one
+    def _count(self, asked: Asked) -> None:
+        self._taken[asked.target] += 1
+        self._by_peer[asked.peer] += 1
+
+    def _may_begin(self, asked: Asked) -> bool:
+        return len(self) < self._total and self._taken[asked.target] < self._of_one
+
+    def _has_room(self, asked: Asked) -> bool:
+        """Whether one more may wait. Where the line is full, the last of the peer that has most in it is sent away for one that has fewer."""
+        same = [turn for turn, one in self._line.items() if one.target == asked.target]
+        full = same if len(same) >= self._waiting_of_one else list(self._line)
+        if full is not same and len(full) < self._longest_line:
+            return True
+        waiting = Counter(self._line[turn].peer for turn in full)
+        most = max(waiting, key=lambda peer: waiting[peer], default=asked.peer)
+        # One more of this peer must not be as many as are left of that one: two would send each other away for ever.
+        if waiting[most] <= waiting[asked.peer] + 1:
+            return False
+        last = next(turn for turn in reversed(full) if self._line[turn].peer == most)
+        del self._line[last]
+        last.set_result(False)
+        return True
