@@ -241,9 +241,22 @@ def test_accounts_of_every_kind_get_in(name: str, certificates: Path, tmp_path: 
             if tls:
                 path = option_file(tmp_path, certificates, "ssl-ca=CA")
                 assert outcome(target_from_options([path], user=f"mon{index}", host="127.0.0.1", port=server.port)) == IN
-            assert outcome(by_socket) == IN if "sha256" not in kind else "asks for the password by sha256_password" in outcome(by_socket)
+            if "sha256" in kind:
+                # Who comes over the socket is not sent there.
+                assert "asks for the password by sha256_password, which would show it: it was not sent. Use TLS with" in outcome(by_socket)
+                assert outcome(target_from_options([path], user=f"mon{index}", socket=server.socket)) == IN
+            else:
+                assert outcome(by_socket) == IN
             if "caching" in kind:
                 assert outcome(over_tcp) == IN  # by the hash that it keeps
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.5", "mariadb-11.4", "mysql-8.0", "mysql-9.7"])
+def test_a_locked_account_and_an_expired_password_are_said_with_what_to_do(name: str) -> None:
+    with CopiedServer(binaries_of(name)) as server:
+        server.execute(f"CREATE USER 'closed'@'localhost' IDENTIFIED BY '{SECRET}' ACCOUNT LOCK", f"CREATE USER 'old'@'localhost' IDENTIFIED BY '{SECRET}' PASSWORD EXPIRE")
+        assert f"the account 'closed' is locked at {server.socket}. ALTER USER ... ACCOUNT UNLOCK; opens it" in outcome(Target("closed", SECRET, socket=server.socket))
+        assert f"the password of 'old' has expired at {server.socket}. Give the account a new one" in outcome(Target("old", SECRET, socket=server.socket))
 
 
 def test_a_socket_that_nobody_named_is_asked_only_where_a_servers_user_made_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,11 +16,25 @@ from myisam_exporter.server.target import Target
 # Servers' error numbers: manual, "Error Message Reference".
 ACCESS_DENIED, ACCESS_DENIED_NO_PASSWORD = 1045, 1698
 TOO_MANY_CONNECTIONS, HOST_BLOCKED, HOST_NOT_PRIVILEGED = 1040, 1129, 1130
+LOCKED_ON_MYSQL, LOCKED_ON_MARIADB = 3118, 4151
+# At the login (MySQL), and at the first statement (MariaDB lets the account in, for ALTER USER alone).
+EXPIRED_AT_LOGIN, EXPIRED_AT_STATEMENT = 1862, 1820
 LISTENING = "Check that it runs and listens there (--socket, --host, --port)."
+LOCKED = (
+    "the account {user!r} is locked at {target}. ALTER USER ... ACCOUNT UNLOCK; opens it; or name another with --user."
+)
+EXPIRED = (
+    "the password of {user!r} has expired at {target}. Give the account a new one (ALTER USER ... IDENTIFIED BY ...;) and write it "
+    "into the option file, or name another account with --user."
+)
 REFUSALS = {
     TOO_MANY_CONNECTIONS: "the server at {target} has no connection left: {text}. Close some, or raise max_connections.",
     HOST_BLOCKED: "the server at {target} does not accept this host: {text}. See FLUSH HOSTS and the account's host part.",
     HOST_NOT_PRIVILEGED: "the server at {target} does not accept this host: {text}. See FLUSH HOSTS and the account's host part.",
+    LOCKED_ON_MYSQL: LOCKED,
+    LOCKED_ON_MARIADB: LOCKED,
+    EXPIRED_AT_LOGIN: EXPIRED,
+    EXPIRED_AT_STATEMENT: EXPIRED,
 }
 
 
@@ -55,7 +69,7 @@ def _refusal(target: Target, error: StatementRefusedError) -> UserError:
             "Give another --user, an option file with the right password (--defaults-file), or type it (-p)."
         )
     message = REFUSALS.get(number, "could not connect to {target}: {text} (error {number}).")
-    return UserError(message.format(target=target.label, text=text, number=number))
+    return UserError(message.format(target=target.label, user=target.user, text=text, number=number))
 
 
 def _unreachable(target: Target, cause: BaseException | None) -> UserError:

@@ -12,7 +12,7 @@ from types import TracebackType
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import finite_number, whole_number
-from myisam_exporter.server.connection_errors import explained
+from myisam_exporter.server.connection_errors import EXPIRED_AT_STATEMENT, explained
 from myisam_exporter.server.deadlines import DEADLINES
 from myisam_exporter.server.driver import MAXIMUM_ROWS, BrokenConnectionError, Row, ServerConnection, second_handle
 from myisam_exporter.server.granting import logged_in_anonymously, way_to
@@ -56,6 +56,12 @@ class Session:
         try:
             self.version: ServerVersion = parse_version(*self.row("SELECT @@version, @@version_comment", 2))
             self._limit()
+        except StatementRefusedError as error:
+            self.close()
+            # MariaDB refuses an expired password here, and not at the login.
+            raise (
+                explained(target, error, timeout_seconds) if error.number == EXPIRED_AT_STATEMENT else error
+            ) from None
         except BaseException:
             self.close()
             raise
