@@ -3,6 +3,7 @@
 import configparser
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -143,6 +144,16 @@ def test_unpacked_it_runs_on_its_own_modules(unpacked: Path, tmp_path: Path) -> 
     loaded = subprocess.run([sys.executable, "-s", "-v", str(program), "--version"], cwd="/", env=clean, capture_output=True, text=True, check=False).stderr
     assert str(own) in loaded
     assert str(ROOT / "advisor" / "myisam_advisor") not in loaded
+
+
+def test_what_reads_processes_finds_its_modules(unpacked: Path) -> None:
+    """As its unit starts it, without what systemd would hand over."""
+    unit = (unpacked / "usr/lib/systemd/system/myisam-advisor-process.service").read_text()
+    words = shlex.split(re.findall(r"^ExecStart=(.+)$", unit, re.MULTILINE)[0].replace(MODULES, f"{unpacked}{MODULES}"))
+    assert words[:2] == ["/usr/bin/python3", "-I"]
+    # The system's own Python, which knows nothing of this checkout.
+    done = subprocess.run(words, cwd="/", env={}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "process_reader: systemd starts this, by myisam-advisor-process.socket\n")
 
 
 def test_the_versions_agree() -> None:
