@@ -57,6 +57,9 @@ def test_the_database_is_each_connections_own_also_behind_the_end_of_another(ser
                 time.sleep(0.1)
                 with server.session("forum") as third:
                     ask(third, f"SELECT 'forum', {number} + 1")
+                    # A statement is written behind its answer, and before the next one of its connection begins.
+                    ask(third, "SELECT 1")
+                ask(second, "SELECT 1")
         _, events = recorded("slow_log", log, tmp_path)
     told = [(event.database, event.statement.split(b"'")[1]) for event in events if b"SELECT '" in event.statement]
     assert len(told) == 9
