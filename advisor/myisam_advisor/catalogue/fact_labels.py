@@ -59,6 +59,7 @@ LABELS = {
     "status.Opened_tables.per_second": "tables opened",
     "status.Qcache_hits.per_second": "statements answered by the query cache",
     "status.Qcache_inserts.per_second": "results put into the query cache",
+    "status.Qcache_queries_in_cache": "results in the query cache",
     "status.Select_full_join.per_second": "joins without an index",
     "status.Select_scan.per_second": "scans of whole tables",
     "status.Slow_queries": "slow statements since the start",
