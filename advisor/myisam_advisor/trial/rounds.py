@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 
 from myisam_advisor.trial.comparison import MINIMUM_ROUNDS, UNCLEAR, Comparison, compare_pairs
 from myisam_advisor.trial.intervals import MANY, PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY
+from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.load import Load, LoadMeter
 from myisam_advisor.trial.warm_up import warm_up_rounds
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -116,6 +117,20 @@ def run_rounds(
         ended_by = book.end(limits, spent)
         if ended_by:
             return book.closed(ended_by, spent)
+
+
+def run_told_rounds(
+    variants: Mapping[str, Callable[[], T]], rate: Callable[[T], float], limits: Limits, listener: Listener
+) -> Rounds[T]:
+    """As `run_rounds` does; the listener hears what runs, of each run's end, and what is left of the budget."""
+    began = time.monotonic()
+
+    def ran() -> None:
+        listener.ran()
+        if limits.budget_seconds is not None:
+            listener.left(max(limits.budget_seconds - (time.monotonic() - began), 0.0))
+
+    return run_rounds(variants, rate, limits, listener.doing, ran=ran)
 
 
 def doubted(comparison: Comparison, course: Course | None) -> Comparison:

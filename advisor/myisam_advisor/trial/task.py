@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from myisam_advisor.texts.templates import printable
@@ -38,22 +39,26 @@ class Task:
 
 def run_task(place: Place, task: Task, listener: Listener) -> TrialResult:
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
-    return result_document.from_document(done(place, Handed(_told(task), (), task.sources, task.lock), listener))
+    return result_document.from_document(done(place, Handed(_told(task), None, task.sources, task.lock), listener))
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What the other process is given: a message, open files with it, open tables, and the session by which these may be locked."""
+    """What the other process is given: a message, a workload to read with it, open tables, and the session by which these may be locked."""
 
     message: Message
-    descriptors: Sequence[int]
+    workload: Path | None
     sources: Sequence[Source]
     lock: Session | None = field(default=None, repr=False)
 
 
 def done(place: Place, handed: Handed, listener: Listener) -> Any:
     """Hand it over, answer what the other process needs of us meanwhile, and return its result. Raises TrialError for whatever stops it."""
-    place.send(handed.message, handed.descriptors)
+    if handed.workload is None:
+        place.send(handed.message)
+    else:
+        with open(handed.workload, "rb") as workload:
+            place.send(handed.message, [workload.fileno()])
     for source in handed.sources:
         place.send(asdict(source), [file.descriptor for file in source.files])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field
 from functools import partial
@@ -49,13 +48,8 @@ class EngineTask:
 
 def run_engine_task(place: Place, task: EngineTask, listener: Listener) -> EngineResult:
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
-    descriptors = [] if task.workload is None else [os.open(task.workload, os.O_RDONLY | os.O_CLOEXEC)]
-    try:
-        handed = Handed(_told(task), descriptors, task.sources, task.lock)
-        return result.from_document(done(place, handed, listener))
-    finally:
-        for descriptor in descriptors:
-            os.close(descriptor)
+    handed = Handed(_told(task), task.workload, task.sources, task.lock)
+    return result.from_document(done(place, handed, listener))
 
 
 def do_engine_task(channel: Channel) -> Mapping[str, Any]:

@@ -6,8 +6,8 @@ memory; where nothing is written, once is enough.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -17,7 +17,7 @@ from myisam_advisor.trial.engines.settings import MYISAM
 from myisam_advisor.trial.engines.stage import NONE_YET, EngineServer, Locks, keep_data, put_back
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.report import course_line
-from myisam_advisor.trial.rounds import Limits, Rounds, run_rounds
+from myisam_advisor.trial.rounds import Limits, Rounds, run_told_rounds
 from myisam_advisor.trial.statements.answers import Compared, compare_answers, selects
 from myisam_advisor.trial.statements.figures import answered_otherwise, compare, kinds_of
 from myisam_advisor.trial.statements.parts import LONGEST_SLOWDOWN, SHORTEST_LIMIT_SECONDS, cpu_seconds
@@ -110,18 +110,8 @@ class RecordedStatements:
         return schedule, found.seconds, compare_answers(servers, selects(self._events(), judging, copied))
 
     def _rounds(self, ways: Mapping[str, _Way], schedule: Schedule, limit: float, limits: Limits) -> Rounds[Run]:
-        began = time.monotonic()
-
-        def ran() -> None:
-            self._listener.ran()
-            if limits.budget_seconds is not None:
-                self._listener.left(max(limits.budget_seconds - (time.monotonic() - began), 0.0))
-
-        def way_of(way: _Way) -> Callable[[], Run]:
-            return lambda: self._run(way, schedule, limit)
-
-        variants = {name: way_of(way) for name, way in ways.items()}
-        return run_rounds(variants, lambda run: run.rate(MAXIMUM_SPEED), limits, self._listener.doing, ran=ran)
+        variants = {name: partial(self._run, way, schedule, limit) for name, way in ways.items()}
+        return run_told_rounds(variants, lambda run: run.rate(MAXIMUM_SPEED), limits, self._listener)
 
     def _run(self, way: _Way, schedule: Schedule, limit: float) -> Run:
         server = way.one.server

@@ -62,12 +62,8 @@ class ReplayTask:
 
 def run_replay_task(place: Place, task: ReplayTask, listener: Listener) -> ReplayResult:
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
-    descriptor = os.open(task.workload, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        handed = Handed(_told(task), [descriptor], task.sources, task.lock)
-        return replay_result.from_document(done(place, handed, listener))
-    finally:
-        os.close(descriptor)
+    handed = Handed(_told(task), task.workload, task.sources, task.lock)
+    return replay_result.from_document(done(place, handed, listener))
 
 
 def do_replay_task(channel: Channel) -> Mapping[str, Any]:

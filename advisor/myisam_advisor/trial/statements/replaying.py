@@ -20,7 +20,7 @@ from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, expect_room,
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
-from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits, Rounds, run_rounds
+from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits, Rounds, run_told_rounds
 from myisam_advisor.trial.statements.effects import Effects
 from myisam_advisor.trial.statements.fidelity import fidelity_of
 from myisam_advisor.trial.statements.figures import answered_otherwise, compare, kinds_of
@@ -29,17 +29,16 @@ from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.parts import Part, Parts, databases_of
 from myisam_advisor.trial.statements.replay_result import Fidelity, KindResult, ReplayResult, VariantResult
 from myisam_advisor.trial.statements.same_values import Asked, asked_twice, other_values, to_ask
-from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule, schedule_bytes
+from myisam_advisor.trial.statements.schedule import Schedule, schedule_bytes
 from myisam_advisor.trial.statements.stages import Stage, make_account, privileges_for
 from myisam_advisor.trial.statements.survey import Judging, Survey, options_fold_names, survey
-from myisam_advisor.trial.statements.tally import Run, measured, seen_answers
+from myisam_advisor.trial.statements.tally import Run, measured, rows_answered, seen_answers
 from myisam_advisor.trial.statements.variants import BASELINE, Variant, together
 from myisam_advisor.trial.statements.watched import other_settings
 from myisam_advisor.trial.statements.ways import Ground, VariantFailedError, Ways
 from myisam_advisor.trial.statements.window import allowance, window_of
 from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.trial import as_trial_errors
-from myisam_advisor.workload.events import Event
 from myisam_exporter.server.sql import quote_identifier
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
@@ -139,15 +138,9 @@ class _Replay:
         self._listener.doing("asking which values SELECTs return")
         schedule, material = part.schedule, self._material
         seen = seen_answers(schedule, [plan.usual for plan in schedule.plans])
-
-        def rows(place: int, event: Event) -> int | None:
-            return event.rows_sent if seen[place] == UNKNOWN else max(seen[place], 0)
-
         copied = {(source.schema, source.table) for source in material.sources}
-        shares = part.found.shares
-        questions, not_asked = to_ask(
-            islice(material.events(), part.found.statements), self._judging, copied, rows, shares
-        )
+        shares, events = part.found.shares, islice(material.events(), part.found.statements)
+        questions, not_asked = to_ask(events, self._judging, copied, partial(rows_answered, seen), shares)
         asked = asked_twice(ways, questions, not_asked, self._options.budget_seconds)
         self._notes += filter(None, (asked.note(shares),))
         return asked
@@ -230,14 +223,7 @@ class _Replay:
 
     def _rounds_of(self, ways: Mapping[str, Callable[[], Run]], budget: float | None) -> Rounds[Run]:
         limits = limits_of(self._options.maximum_rounds, budget, len(ways), self._run_seconds)
-        began = time.monotonic()
-
-        def ran() -> None:
-            self._listener.ran()
-            if limits.budget_seconds is not None:
-                self._listener.left(max(limits.budget_seconds - (time.monotonic() - began), 0.0))
-
-        return run_rounds(ways, lambda run: run.rate(self._options.speed), limits, self._listener.doing, ran=ran)
+        return run_told_rounds(ways, lambda run: run.rate(self._options.speed), limits, self._listener)
 
     def _result(self, variant: Variant, ways: Ways, schedule: Schedule, runs: Rounds[Run]) -> VariantResult:
         otherwise = (

@@ -13,6 +13,7 @@ from myisam_advisor.trial.statements.records import NANOSECONDS_PER_SECOND, Answ
 from myisam_advisor.trial.statements.replay_result import Latency, Measured
 from myisam_advisor.trial.statements.schedule import NONE_INSERTED, UNKNOWN, Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, Sent
+from myisam_advisor.workload.events import Event
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 NANOSECONDS_PER_MILLISECOND = 1_000_000
@@ -150,6 +151,11 @@ def seen_answers(schedule: Schedule, answers: Sequence[Sequence[int]]) -> Sequen
         for place, answer in zip(plan.positions, of_thread, strict=True):
             seen[place] = answer
     return seen
+
+
+def rows_answered(seen: Sequence[int], place: int, event: Event) -> int | None:
+    """How many rows the statement at this place of the recording gave here; as recorded where it was not seen. None is unknown."""
+    return event.rows_sent if seen[place] == UNKNOWN else max(seen[place], 0)
 
 
 def _latency(durations: array[int]) -> Latency:

@@ -16,17 +16,17 @@ from functools import partial
 from pathlib import Path
 
 from myisam_advisor.trial.listener import Listener
-from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Course, Limits, Rounds, run_rounds
+from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Course, Limits, Rounds, run_told_rounds
 from myisam_advisor.trial.statements.answers import Compared, compare_answers, selects
 from myisam_advisor.trial.statements.figures import OTHER_ANSWERS_SHARE, compare, kinds_of
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.parts import LONGEST_SLOWDOWN, SHORTEST_LIMIT_SECONDS, Part, Parts
 from myisam_advisor.trial.statements.replay_result import KindResult, KindVariant
-from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, UNKNOWN, Schedule
+from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import ACCOUNT, Stage
 from myisam_advisor.trial.statements.survey import Judging, Survey, options_fold_names, survey
-from myisam_advisor.trial.statements.tally import Run, seen_answers, usual_answer
+from myisam_advisor.trial.statements.tally import Run, rows_answered, seen_answers, usual_answer
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 from myisam_advisor.trial.statements.window import allowance
 from myisam_advisor.trial.upgrade.both_versions import BothServers
@@ -151,11 +151,8 @@ class RecordedOnBoth:
         self._listener.doing("comparing the rows of SELECTs")
         both, budget = self._both, self._material.budget_seconds
 
-        def rows(place: int, event: Event) -> int | None:
-            return event.rows_sent if seen[place] == UNKNOWN else max(seen[place], 0)
-
         copied = {(one.schema, one.table) for one in both.sources}
-        asked = selects(self._material.events(), self._judging, copied, rows)
+        asked = selects(self._material.events(), self._judging, copied, partial(rows_answered, seen))
         seconds = None if budget is None else budget * SELECTS_SHARE
         servers = {BASELINE: both.present, self._name: both.newer}
         found = compare_answers(servers, asked, seconds)[self._name]
@@ -270,16 +267,12 @@ class RecordedOnBoth:
         return speeds
 
     def _rounds(self, parts: Parts, part: Part, base: Stage, other: Stage, rounds: int | None) -> Rounds[Run]:
-        def ran() -> None:
-            self._listener.ran()
-            self._tell_left()
-
         variants = {
             BASELINE: partial(parts.once, part.schedule, base, nullcontext),
             self._name: partial(parts.once, part.schedule, other, nullcontext),
         }
         limits = Limits(FEWEST_ROUNDS, rounds, self._left())
-        return run_rounds(variants, lambda run: run.rate(MAXIMUM_SPEED), limits, self._listener.doing, ran=ran)
+        return run_told_rounds(variants, lambda run: run.rate(MAXIMUM_SPEED), limits, self._listener)
 
 
 def _listed(groups: Sequence[Refused]) -> list[Refused]:

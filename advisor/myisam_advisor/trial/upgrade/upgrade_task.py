@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import partial
@@ -56,14 +55,8 @@ class UpgradeTask:
 
 def run_upgrade_task(place: Place, task: UpgradeTask, listener: Listener) -> UpgradeResult:
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
-    recorded = task.recorded
-    descriptors = [] if recorded is None else [os.open(recorded.workload, os.O_RDONLY | os.O_CLOEXEC)]
-    try:
-        handed = Handed(_told(task), descriptors, task.sources, task.lock)
-        return upgrade_result.from_document(done(place, handed, listener))
-    finally:
-        for descriptor in descriptors:
-            os.close(descriptor)
+    handed = Handed(_told(task), task.recorded.workload if task.recorded else None, task.sources, task.lock)
+    return upgrade_result.from_document(done(place, handed, listener))
 
 
 def do_upgrade_task(channel: Channel) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
+from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.load import Load, LoadMeter
 from myisam_advisor.trial.rounds import (
     BUDGET,
@@ -21,6 +22,7 @@ from myisam_advisor.trial.rounds import (
     doubted,
     is_look,
     run_rounds,
+    run_told_rounds,
 )
 
 QUIET, BUSY = Load(0.05, 0.4, 1.0), Load(0.9, 0.0, 1.0)
@@ -192,3 +194,29 @@ def test_of_hundreds_of_rounds_not_each_is_looked_at() -> None:
     assert looks[:100] == [*range(1, 101)]
     assert len(looks) < 250
     assert all(later - earlier <= 0.05 * later for earlier, later in pairwise(looks[20:]))
+
+
+@pytest.mark.parametrize("budget", [None, 100.0])
+def test_who_listens_hears_what_runs_that_it_ran_and_what_is_left_of_the_budget(budget: float | None) -> None:
+    class Heard(Listener):
+        def __init__(self) -> None:
+            self.runs, self.ends, self.rest = list[str](), 0, list[float | None]()
+
+        def doing(self, what: str) -> None:
+            self.runs.append(what)
+
+        def ran(self) -> None:
+            self.ends += 1
+
+        def left(self, seconds: float | None) -> None:
+            self.rest.append(seconds)
+
+    heard = Heard()
+    run_told_rounds({"A": lambda: 1.0, "B": lambda: 2.0}, float, Limits(maximum_rounds=1, budget_seconds=budget), heard)
+    assert sorted(heard.runs) == ["A (round 1)", "B (round 1)"]
+    assert heard.ends == 2
+    known = [seconds for seconds in heard.rest if seconds is not None]
+    assert known == heard.rest
+    assert known == sorted(known, reverse=True)
+    assert len(known) == (0 if budget is None else 2)
+    assert all(0 < seconds <= 100 for seconds in known)
