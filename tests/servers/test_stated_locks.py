@@ -77,9 +77,10 @@ def test_readers_wait_for_what_is_said_to_hold_them_up_and_for_nothing_else(fill
     assert waits(filled, made.sql.rstrip(";"), read) == (made.lock == READERS_WAIT)
 
 
-def test_writers_go_on_where_an_alter_is_said_to_copy_online(filled: PrivateServer) -> None:
+def test_inserts_go_on_where_an_alter_is_said_to_copy_online_and_an_update_waits(filled: PrivateServer) -> None:
     made, table = AlterTable(NAME, (option(MAX_ROWS=0, AVG_ROW_LENGTH=0),)), f"{NAME[0]}.{NAME[1]}"
     before = filled.execute(f"SELECT COUNT(*) FROM {table}")[0][0]
     write = f"INSERT INTO {table} (b, c, d) VALUES ('meanwhile', '', 3)"
     assert waits(filled, made.sql.rstrip(";"), write) != copies_online(made, PlanFacts(complete(look(filled))))
     assert filled.execute(f"SELECT COUNT(*) FROM {table}") == [(int(str(before)) + 1,)]
+    assert waits(filled, made.sql.rstrip(";"), f"UPDATE {table} SET d = 4 WHERE a = 1")

@@ -15,7 +15,7 @@ from myisam_advisor.texts.templates import size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.values import number_of
 
-ONLINE = "readers and writers wait for a moment at its end"
+ONLINE = "UPDATE, DELETE, INSERT into holes and readers behind them wait until it is done; other inserts go on"
 
 
 @dataclass(frozen=True, slots=True)

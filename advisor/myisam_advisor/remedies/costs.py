@@ -39,8 +39,8 @@ class Costs:
         yield from self._disk_costs(command)
         if copies_online(command, self._known):
             yield (
-                "This MariaDB copies online: writers go on meanwhile, and wait for a moment at the end as readers do "
-                "(from 11.2 on; measured on 11.4 and 11.8)."
+                "This MariaDB copies online, but of a MyISAM table's writers only inserts at its end go on meanwhile: UPDATE, DELETE and INSERT into "
+                "holes wait until the copy is done, and readers wait behind an UPDATE or DELETE (from 11.2 on; measured on 11.4 and 11.8)."
             )
 
     def _file_costs(self, command: SetGlobal) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""How much disk a statement needs beside the table that it rewrites, and whether writers go on meanwhile."""
+"""How much disk a statement needs beside the table that it rewrites, and whether inserts go on meanwhile."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from myisam_advisor.remedies.table_sizes import grown_index_bytes, innodb_size
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.facts.values import number_of, numbers_in
 
-# MariaDB copies with LOCK=NONE from then on, MyISAM tables too (manual, "ALTER TABLE"; measured on 11.4 and 11.8).
+# MariaDB copies with LOCK=NONE from then on, MyISAM tables too (manual, "ALTER TABLE"): the copy has the table's read lock, beside which only concurrent
+# inserts are let in. Measured on 11.4 and 11.8: UPDATE, DELETE and INSERT into a hole wait until the end, and on 11.8 a SELECT behind an UPDATE does.
 COPIES_ONLINE_FROM = 110200
 
 
 def copies_online(command: Statement, known: PlanFacts) -> bool:
-    """Whether writers go on while the statement copies its table: not on a node of a cluster, where all wait for it."""
+    """Whether inserts at its end go on while the statement copies its table: not on a node of a cluster, where all wait for it."""
     server = known.all.single("server")
     if str(known.variables.get("wsrep_on") or "OFF").upper() in ("ON", "1"):
         return False

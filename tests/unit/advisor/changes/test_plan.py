@@ -186,6 +186,9 @@ def test_who_waits_for_a_copy_depends_on_the_release(version: str, writers_wait:
     (offline,) = plan.offline
     assert offline.lock.startswith("writers wait until it is done") == writers_wait
     assert ("This MariaDB copies online" in plan.findings[0].cost) == (not writers_wait)
+    # Online or not, a copy has the table's read lock.
+    assert "UPDATE, DELETE" in offline.lock or writers_wait
+    assert "readers wait behind an UPDATE" in plan.findings[0].cost or writers_wait
     on_a_node = plan_of({"facts": {**facts, "variable": {"wsrep_on": "ON"}}}, "pack-keys")
     assert on_a_node.offline[0].lock.startswith("writers wait until it is done")
     assert "copies online" not in on_a_node.findings[0].cost
