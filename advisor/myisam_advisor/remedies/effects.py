@@ -10,7 +10,7 @@ from myisam_exporter.facts.columns import Row
 from myisam_exporter.facts.values import number_of, numbers_in
 
 # MariaDB copies with LOCK=NONE from then on, MyISAM tables too (manual, "ALTER TABLE"): the copy has the table's read lock, beside which only concurrent
-# inserts are let in. Measured on 11.4 and 11.8: UPDATE, DELETE and INSERT into a hole wait until the end, and on 11.8 a SELECT behind an UPDATE does.
+# inserts are let in. Measured on 11.4 and 11.8: UPDATE, DELETE and INSERT into a hole wait until the end, and so does a SELECT behind an UPDATE.
 COPIES_ONLINE_FROM = 110200
 
 
