@@ -198,10 +198,12 @@ def _changes(converting: Iterable[Prediction]) -> Iterable[RenderableType]:
 
 def _time(converting: list[Prediction]) -> str:
     """All of them together, by which rates, and why of some only the least time is known."""
-    known = [one.seconds for one in converting if one.seconds]
+    known = [one.lasting for one in converting if one.lasting]
+    most = [one.most for one in known if one.most is not None]
     said = UNKNOWN
     if known:
-        said = f"{duration(sum(ends[0] for ends in known))} to {duration(sum(ends[1] for ends in known))}"
+        least = duration(sum(one.least for one in known))
+        said = f"{least} to {duration(sum(most))}" if len(most) == len(converting) else f"at least {least}"
     here = sorted({one.lasting.measured for one in converting if one.lasting and one.lasting.measured})
     if known:
         said += f" ({', '.join(here)})" if here else f" ({ELSEWHERE})"

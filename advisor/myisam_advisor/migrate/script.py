@@ -21,6 +21,8 @@ from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
+# What a killed server left of a copy it takes away when it starts: tried on MySQL 8.0 and 9.7, MariaDB 10.11 and 11.8; not on MySQL 5.5 and 5.6, MariaDB 10.5.
+CLEARS_COPIES_SINCE = ((8, 0), (10, 6))
 BATCH_TABLES, BATCH_BYTES = 20, 10 << 30
 LARGE_BYTES = 1 << 30
 # What is to be looked at before the ALTER: it may stop it, or an INSERT long afterwards.
@@ -93,6 +95,15 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         "stands there. To go on after a stop, make the script again: it holds only what is still MyISAM.\n"
         "No client stops where the first CHECK TABLE of a table says Corrupt: stop it, and repair the table first; what a repair drops is not among the rows that are compared."
     )
+    yield in_comments(
+        "A client that is killed leaves its ALTER running on the server: wait until SHOW PROCESSLIST has it no more. What it did then, nobody compared."
+    )
+    if migration.to == INNODB and not migration.here.since(*CLEARS_COPIES_SINCE):
+        yield in_comments(
+            "A server that is killed within an ALTER may keep its copy when it starts again: files #sql-...frm and .ibd in the database's directory.\n"
+            "DROP TABLE `DATABASE`.`#mysql50##sql-...` takes both away, with the name as it stands there, without its ending. Where it ends with error 1051\n"
+            "the server knows nothing of them: remove them."
+        )
     if migration.dump_needed:
         yield in_comments(migration.dump_needed)
     if migration.foreign_keys_unknown:
