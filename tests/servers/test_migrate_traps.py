@@ -16,7 +16,7 @@ from myisam_exporter.files.structure_reader import read_structures
 from tests.support.servers import CopiedServer, binaries_of
 
 from .conftest import FLAVOURS, schema
-from .test_migrate_schemas import kind_of
+from .test_migrate_schemas import FOUR, kind_of
 
 ROWS = "(1, 'the cat sat because of rain'), (2, 'the dog word word'), (3, 'word of the sea')"
 
@@ -120,6 +120,21 @@ def test_the_statement_that_is_given_runs_and_loses_nothing(flavour: PrivateServ
             answers = told(flavour, "USE information_schema", *(part for part in map(str.strip, statements) if part))
             assert not any(answer[0] == "error" and answer[1] not in (1062,) for answer in answers), (change, answers)
         assert flavour.execute("SELECT COUNT(*) FROM t", database="traps") == rows
+
+
+@pytest.mark.parametrize("name", FOUR)
+def test_what_repair_says_is_shown_on_each(running: Callable[[str], PrivateServer], name: str) -> None:
+    """MariaDB 11.8 answers OK to a bare REPAIR TABLE of InnoDB, too."""
+    server = running(name)
+    with schema(server, "traps"):
+        server.execute("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=MyISAM", database="traps")
+        (shown,) = [one.statement for one in changes(Subject(("traps", "t"), structures(server)["t"], "InnoDB", kind_of(server, ""))) if one.id == "repair"]
+        parts = [part for part in map(str.strip, shown.split(";")) if part]
+        before = told(server, *parts)
+        server.execute("ALTER TABLE t ENGINE=InnoDB", database="traps")
+        after = told(server, *parts)
+        assert before[-1][-1] == "OK"
+        assert "support repair" in str(after[-1])
 
 
 @pytest.mark.parametrize("words", [True, False])

@@ -25,6 +25,7 @@ from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote
 
 # What InnoDB makes something else of, or nobody anything.
 KEPT_OPTIONS = frozenset({"KEY_BLOCK_SIZE", "AVG_ROW_LENGTH"})
+REPAIR_FORCE_SINCE = (11, 5)
 
 
 def changes(subject: Subject) -> tuple[Change, ...]:
@@ -32,6 +33,12 @@ def changes(subject: Subject) -> tuple[Change, ...]:
     found = _to_innodb if subject.to == INNODB else aria_changes
     of_values = (*lost_dates(subject), *generated_changes(subject))
     return (*_of_rows(subject), *of_values, *_of_any(subject), *found(subject))
+
+
+def _repair(subject: Subject) -> Sql:
+    """What InnoDB says of it: from MariaDB 11.5 on OK to a bare REPAIR TABLE, too, whatever the table is (11.4 does not, 11.8 does)."""
+    says_so = subject.kind.is_mariadb and subject.kind.version >= REPAIR_FORCE_SINCE
+    return statement("REPAIR TABLE {} FORCE;" if says_so else "REPAIR TABLE {};", subject.shown)
 
 
 def _of_rows(subject: Subject) -> Iterator[Change]:
@@ -121,7 +128,7 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
     yield Change(
         "repair",
         "REPAIR TABLE, myisamchk and copies of the files are no way back any more: only backups and the server's own recovery are.",
-        on_copy(subject, statement("REPAIR TABLE {};", subject.shown)),
+        on_copy(subject, _repair(subject)),
     )
     yield Change(
         "disable-keys",
