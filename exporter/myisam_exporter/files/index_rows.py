@@ -38,7 +38,7 @@ Row = tuple[Value, ...]
 class IndexRows(ColumnwiseRows):
     """One row an index, in the order of the tables. `tables_left_out` had no room: here, or among the definitions."""
 
-    def __init__(self, tables: TableGroups, maximum_text_bytes: int = MAXIMUM_TEXT_BYTES) -> None:
+    def __init__(self, tables: TableGroups) -> None:
         # Which tables they are of, in their order. Four bytes are enough for each number: there is no room for so many rows.
         self._places, self._tables = tables.places, array("i")
         # What there is of definitions with their enabled indexes, in the order in which they come, and which of them each table has.
@@ -48,7 +48,7 @@ class IndexRows(ColumnwiseRows):
         self.generation = new_generation()
         sizes: dict[int, float] = {}  # of a definition, by its id
         shapes: dict[tuple[int, int], int] = {}
-        room: float = maximum_text_bytes
+        room: float = MAXIMUM_TEXT_BYTES
         for place, (definition, enabled) in enumerate(tables.indexes_of_each()):
             if definition is None:
                 continue

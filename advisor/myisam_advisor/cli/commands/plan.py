@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,7 +111,10 @@ def _not_written(folder: Path, error: OSError) -> UserError:
 
 
 def _write(made: ChangePlan, folder: Path) -> None:
-    """Every form that has something to say, each in a file; present ones of another plan are not overwritten."""
+    """Every form that has something to say, each in a file. On a full disk none is left, so that the next try finds nothing in its way.
+
+    Present ones of another plan are not overwritten.
+    """
     from myisam_advisor.changes.formats.base import format_named
     from myisam_advisor.texts.whole_files import OutputDirectory
 
@@ -119,11 +123,13 @@ def _write(made: ChangePlan, folder: Path) -> None:
         if not content:
             del texts[format_named(form).FILE_NAME]
     try:
-        with OutputDirectory(folder, create=True) as directory:
+        with contextlib.ExitStack() as all_or_none:
+            directory = all_or_none.enter_context(OutputDirectory(folder, create=True))
             _refuse_present(directory, folder, texts)
             for name, text in texts.items():
-                with directory.file(name) as file:
-                    file.write(text)
+                file = all_or_none.enter_context(directory.file(name))
+                file.write(text)
+                file.flush()
     except OSError as error:
         raise _not_written(folder, error) from None
     click.echo(f"written to {folder}: {', '.join(texts)}")

@@ -29,8 +29,10 @@ from myisam_exporter.server.sql import Sql, quote_value
 from myisam_exporter.server.version_number import text_as_number
 from tests.rules.test_cases import CASES, judged
 from tests.support.healthy import healthy_facts
+from tests.support.mounts import mounted
 from tests.support.program import run
 from tests.support.proofs import kept, kind
+from tests.support.repository import ROOT
 from tests.unit.advisor.remedies.test_statements import Present
 
 FORMATS = ("sql", "cnf", "init-file", "markdown")
@@ -339,6 +341,16 @@ def test_the_command_writes_all_forms_and_overwrites_nothing(tmp_path: Path) -> 
     again = run("plan", "--facts", facts, "--output", folder)
     assert again.returncode == 2
     assert "already holds" in again.stderr
+
+
+def test_a_disk_with_room_for_some_of_the_files_gets_none(tmp_path: Path) -> None:
+    facts = ROOT / "tests" / "recorded" / "golden" / "mysql-9.7" / "facts.json"
+    place = tmp_path / "disk"
+    place.mkdir()
+    with mounted(place, "-t", "tmpfs", "-o", "size=12k,mode=0755", "myisam-advisor-test"):
+        done = run("plan", "--facts", facts, "--output", place / "plan")
+        assert (done.returncode, done.stderr) == (2, f"myisam-advisor: the plan cannot be written to {place / 'plan'}: No space left on device. Give another --output.\n")
+        assert not list((place / "plan").iterdir())
 
 
 def test_nothing_to_change_is_said() -> None:

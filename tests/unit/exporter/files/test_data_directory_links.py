@@ -253,7 +253,7 @@ def test_the_indexes_that_have_no_room_are_counted_and_told(data: Path, monkeypa
     wide = header(keys=tuple((0, ((4, 0, 4),) * 16) for _ in range(64)))
     for number in range(20):
         (data / "db" / f"t{number}.MYI").write_bytes(wide)
-    monkeypatch.setattr(index_rows.IndexRows.__init__, "__defaults__", (300_000,))
+    monkeypatch.setattr(index_rows, "MAXIMUM_TEXT_BYTES", 300_000)
     found = scan_data_directory(data)
     rows = next(block.rows for block in COLLECTOR.facts(Pair(found)) if block.table == "indexes")
     assert len(list(rows)) == 9 * 64
