@@ -18,13 +18,12 @@ from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
-from myisam_advisor.errors import DamagedError
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.history import file as history_file
 from myisam_advisor.history import format as history_format
 from myisam_advisor.history.file import open_to_read
-from myisam_advisor.history.format import SAMPLE, unpack_facts, unpack_sample
+from myisam_advisor.history.format import SAMPLE
 from myisam_advisor.history.memory import Clocks
 from myisam_advisor.history.reader import (
     _recent_look,
@@ -302,49 +301,6 @@ def test_a_lock_that_is_released_in_time_is_not_noticed(written: Path) -> None:
     release.join()
     other.close()
     history.close()
-
-
-@pytest.fixture(scope="module")
-def bomb() -> bytes:
-    """Two hundred megabytes of blanks."""
-    packing = zlib.compressobj(1)
-    return b"".join(packing.compress(b" " * (1 << 20)) for _ in range(200)) + packing.flush()
-
-
-@pytest.mark.parametrize("unpack", [unpack_sample, lambda packed: unpack_facts(packed, "")])
-def test_nothing_inflates_beyond_its_bound(unpack: object, bomb: bytes) -> None:
-    assert len(bomb) < 1 << 20
-    import tracemalloc
-
-    tracemalloc.start()
-    with pytest.raises(DamagedError, match="more than"):
-        unpack(bomb)  # type: ignore[operator]
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 3 * history_format.MAXIMUM_WHOLE_BYTES
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        b"[]",
-        b"{",
-        b"\xff",
-        b'{"a":' + b"[" * 100_000,
-        b"1",
-        b'{"a": NaN}',
-        b'{"tables": 5}',
-        b'{"tables": {"host": {"columns": 5, "rows": 5}}}',
-    ],
-)
-def test_a_document_of_another_form_is_damaged_and_nothing_else(document: bytes) -> None:
-    for unpack in (unpack_sample, lambda packed: unpack_facts(packed, "")):
-        try:
-            found = unpack(zlib.compress(document))
-        except DamagedError as error:
-            assert str(error)
-        else:
-            assert found in ({}, {"tables": 5})
 
 
 def test_an_entry_is_used_only_with_the_checksum_of_its_own_values(tmp_path: Path) -> None:
