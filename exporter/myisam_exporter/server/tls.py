@@ -33,6 +33,7 @@ REFUSED = {
     "ssl-verify-server-cert": "certificates are always verified: name the certificate of the authority (ssl-ca), or take ssl-mode=VERIFY_CA where its name is another one",
 }
 _SWITCHES = ("skip-", "disable-", "enable-")
+_OF_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 _ON, _OFF = frozenset({"", "1", "ON", "TRUE", "YES"}), frozenset({"0", "OFF", "FALSE", "NO"})
 
 
@@ -198,7 +199,7 @@ def _versions(options: Options, text: str) -> tuple[str, str]:
 
 def _refused(options: Options, written: str, why: str) -> UserError:
     setting: Mapping[str, object] = options.settings
-    # A line without = is a name as a whole: what stands behind its first word may be a password.
-    name, *more = written.split(maxsplit=1)
-    told = f"{name} ..." if more else name
+    # A line without = is a name as a whole: what stands behind the letters that a name may have can be a password.
+    behind = written.lstrip(_OF_NAMES)
+    told = f"{written.removesuffix(behind)} ..." if behind else written
     return UserError(f"{told} ({options.origin(written)}): {why}." if written in setting else f"{told}: {why}.")

@@ -62,10 +62,19 @@ def test_protocol_tcp_means_no_socket(tmp_path: Path) -> None:
     assert (found.socket, found.host) == (None, "localhost")
 
 
-@pytest.mark.parametrize("line", ['tls-versi "hunter2 \\t"', "ssl-password hunter2", "ssl-key-file\thunter2 # c"])
-def test_of_a_line_without_equals_only_the_first_word_is_told(tmp_path: Path, line: str) -> None:
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('tls-versi "hunter2 \\t"', "tls-versi"),
+        ("ssl-password hunter2", "ssl-password"),
+        ("ssl-key-file\thunter2 # c", "ssl-key-file"),
+        ("ssl-mo\0hunter2 \\t", "ssl-mo"),
+        ("ssl-pass:hunter2", "ssl-pass"),
+    ],
+)
+def test_of_a_line_without_equals_only_the_first_word_is_told(tmp_path: Path, line: str, told: str) -> None:
     with pytest.raises(UserError) as refused:
         target(tmp_path, line)
     assert "hunter2" not in str(refused.value)
-    assert f"{line.split(maxsplit=1)[0]} ... (from " in str(refused.value)
+    assert str(refused.value).startswith(f"{told} ... (from ")
     assert "line 4" in str(refused.value)
