@@ -24,7 +24,7 @@ from myisam_exporter.files.myi_header import (
     Header,
 )
 from myisam_exporter.files.table_file import FileCounts, TableFile, counts_of
-from myisam_exporter.files.table_groups import Files
+from myisam_exporter.files.table_groups import Files, modified_last
 from myisam_exporter.outside.numbers import bounded_sum
 
 # A server's uptime has whole seconds: a file that was written in the second of its start counts as written by it.
@@ -165,7 +165,7 @@ def _whole(files: Files) -> TableFile:
         NamedFile(first.stem, first.table_name, None),
         _whole_header([file.header for file in files if file.header]),
         next((file.problem for file in files if file.problem), None),
-        max((file.data_modified for file in files if file.data_modified is not None), default=None),
+        modified_last(files),
         first.definition,
     )
 

@@ -139,6 +139,18 @@ class TableGroups(Mapping[TableName, Files]):
                 else:
                     yield sum(known) if files.has_header else None
 
+    def modified_at(self, place: int) -> float | None:
+        """When a data file of the table at this place changed last, as far as that is known."""
+        return modified_last(self.at(place))
+
+    def modified_of_each(self) -> Iterator[float | None]:
+        """The same of each table, in order."""
+        for some in stretches(len(self)):
+            whole = self._files[some.start : some.stop]
+            counts = counts_of([files[0] if isinstance(files, tuple) else files for files in whole])
+            for files, modified in zip(whole, counts.data_modified, strict=True):
+                yield modified_last(files) if isinstance(files, tuple) else modified
+
     def indexes_of_each(self) -> Iterator[tuple[Definition | None, int]]:
         """How the indexes of each table are defined and which are kept up to date, in order, as its first file with a header says; None without."""
         for some in stretches(len(self)):
@@ -167,6 +179,11 @@ class TableGroups(Mapping[TableName, Files]):
                 else file
             )
         return TableGroups(self.places, files)
+
+
+def modified_last(files: Files) -> float | None:
+    """When one of these data files changed last, as far as that is known."""
+    return max((file.data_modified for file in files if file.data_modified is not None), default=None)
 
 
 class _InOrder(ValuesView[Files]):

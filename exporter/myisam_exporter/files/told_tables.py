@@ -1,14 +1,12 @@
 """The rows told of a scan's tables, worked out while they are read; what of them the next scan takes over.
 
 Of a scan that follows another, the rows of tables that changed are others, of those that were written in the interval before, and of those whose
-age has grown too old. An age may lag behind by as much as the table was old when it was told, at most ten minutes, later by a hundredth:
-the rules ask whether a table was written within seconds or within the day. The scan's own moment may lag behind by as much again.
+age has grown too old (told_ages.py). The scan's own moment may lag behind by as much again.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -19,13 +17,10 @@ from myisam_exporter.files.table_columns import table_columns
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import Files, TableGroups
 from myisam_exporter.files.table_sums import Sums
+from myisam_exporter.files.told_ages import ToldAges
 
-AGE_TOLERANCE_SECONDS, AGE_TOLERANCE = 600.0, 0.01
 # How far two readings of when the server started may lie apart: its uptime has whole seconds.
 START_TOLERANCE_SECONDS = 2.5
-# Ages are looked at by so many tables together: of old ones, one number says that none is too old.
-STRETCH = 256
-NEVER = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +44,17 @@ class Telling:
 class ToldTables(RowsByPlace):
     """One row a table, in the order of the scan. `rates` has those of tables that were written, or of which nothing is known before.
 
-    `moments` are when each row's age was told.
+    `ages` is None where all are told by this scan.
     """
 
     def __init__(
         self, columns: tuple[str, ...], groups: TableGroups, telling: Telling, rates: Mapping[TableName, Row], sums: Sums,
-        moments: array[float], due: Sequence[float] = (),
+        ages: ToldAges | None = None,
     ) -> None:  # fmt: skip
         self.columns, self.groups, self.telling, self.rates, self.sums = columns, groups, telling, rates, sums
-        self.moments = moments
+        self._ages = ages
         self.generation = new_generation()
         self.change: Change | None = None
-        self._due = list(due)
 
     @property
     def places(self) -> Mapping[Key, int]:
@@ -68,16 +62,21 @@ class ToldTables(RowsByPlace):
         return cast("Mapping[Key, int]", self.groups.places)  # names are keys of two texts
 
     @property
-    def due(self) -> list[float]:
-        """For each stretch of rows a moment up to which none of its ages is too old; found out when a further scan asks."""
-        if not self._due:
-            self._due = [_first_due(self.groups, self.moments, start) for start in range(0, len(self.groups), STRETCH)]
-        return self._due
+    def ages(self) -> ToldAges:
+        """When each row's age was told and is too old; of a scan that told all it is found out when a further one asks."""
+        if self._ages is None:
+            self._ages = ToldAges.told_now(self.groups, self.telling.now)
+        return self._ages
+
+    def _moments(self, places: Sequence[int]) -> Sequence[float]:
+        if self._ages is None:
+            return [self.telling.now] * len(places)
+        return [self._ages.moments[place] for place in places]
 
     def columns_at(self, places: Sequence[int]) -> list[Sequence[Value]]:
         """The columns of the tables at these places, at least one."""
-        now, tables = [self.moments[place] for place in places], list(map(self.groups.at, places))
-        found = table_columns(tables, now, self.telling.server_started)
+        tables = list(map(self.groups.at, places))
+        found = table_columns(tables, self._moments(places), self.telling.server_started)
         names = cast("list[TableName]", list(zip(found["schema_name"], found["table_name"], strict=True)))
         found |= self._rates_of(names, tables)
         merged = self.telling.merged
@@ -104,7 +103,7 @@ def told_anew(
     """All rows of a scan."""
     sums = Sums()
     sums.add(groups.each())
-    return ToldTables(columns, groups, telling, rates, sums, array("d", [telling.now]) * len(groups))
+    return ToldTables(columns, groups, telling, rates, sums)
 
 
 def told_again(
@@ -115,50 +114,22 @@ def told_again(
     changed: Collection[TableName],
 ) -> ToldTables:
     """The rows of a scan with the same tables, of which these changed; the same generation where no row is another one."""
-    sums, moments, due = _copy_of(before.sums), before.moments[:], list(before.due)
+    sums, ages = _copy_of(before.sums), before.ages
     # Two readings of when the server started differ a little: those of one start are all told by the first.
     telling = replace(telling, server_started=before.telling.server_started)
-    places = groups.places
     sums.add([before.groups[name] for name in changed], -1)
     sums.add([groups[name] for name in changed])
     renewed = {*changed, *rates, *before.rates}
-    past = [stretch for stretch, moment in enumerate(due) if moment <= telling.now]
-    renewed.update(map(groups.name_at, _too_old(before, past, telling.now)))
-    for name in renewed:
-        place = places[name]
-        moments[place] = telling.now
-        # All of the stretch are gone through when its moment is over, and not for each of its tables that was written.
-        due[place // STRETCH] = min(due[place // STRETCH], _due(groups, moments, place))
-    for stretch in past:
-        due[stretch] = _first_due(groups, moments, stretch * STRETCH)
-    told = ToldTables(before.columns, groups, telling, rates, sums, moments, due)
+    renewed.update(map(groups.name_at, ages.too_old(telling.now)))
+    if renewed:
+        ages = ages.copy()
+        ages.tell(telling.now, map(groups.places.__getitem__, renewed), groups)
+    told = ToldTables(before.columns, groups, telling, rates, sums, ages)
     if renewed:
         told.change = Change(before.generation, frozenset(renewed))
     else:
         told.generation = before.generation
     return told
-
-
-def _too_old(told: ToldTables, stretches: Iterable[int], now: float) -> Iterator[int]:
-    """The places in these stretches whose age is to be told again."""
-    for stretch in stretches:
-        for place in range(stretch * STRETCH, min((stretch + 1) * STRETCH, len(told.groups))):
-            if _due(told.groups, told.moments, place) <= now:
-                yield place
-
-
-def _first_due(groups: TableGroups, moments: array[float], start: int) -> float:
-    return min(_due(groups, moments, place) for place in range(start, min(start + STRETCH, len(groups))))
-
-
-def _due(groups: TableGroups, moments: array[float], place: int) -> float:
-    """When the age of a table that was told then is too old; never where none is told."""
-    files = groups.at(place)
-    changes = [file.data_modified for file in files if file.data_modified is not None]
-    if not changes:
-        return NEVER
-    age = max(moments[place] - max(changes), 0.0)
-    return moments[place] + max(min(AGE_TOLERANCE_SECONDS, age), AGE_TOLERANCE * age)
 
 
 def _copy_of(sums: Sums) -> Sums:

@@ -49,12 +49,13 @@ class Choice:
 class Candidates:
     """Among which tables is chosen, by the places of their rows: those that are crashed, those that were active, and the largest.
 
-    `largest` are all that come no later than `last` by size, or all tables.
+    `rates` are of those that are active now. `largest` are all that come no later than `last` by size, or all tables.
     """
 
     generation: int
     crashed: set[int]
     places: dict[TableName, int]
+    rates: dict[TableName, float]
     largest: dict[int, tuple[float, int]]
     last: tuple[float, int]
     are_all: bool
@@ -84,18 +85,21 @@ class TableChooser:
 
     def _choose(self, tables: FactRows) -> Choice:
         known = self._candidates
-        if known is None or tables.change is None or known.generation != tables.change.since:
+        if known is not None and known.generation == tables.generation:
+            self._observe(known)
+        elif known is None or tables.change is None or known.generation != tables.change.since:
             known = self._candidates = self._gathered(tables)
         else:
             self._follow(known, tables)
-        crashed, activity = known.crashed, {known.places[name]: value for name, value in self.activity.items()}
-        active = sorted(
-            (place for place in sorted(crashed.union(activity)) if self._is_allowed(_name_of(tables, place))),
-            key=lambda place: (place in crashed, activity.get(place, 0.0)),
-            reverse=True,
+        crashed = self._allowed(known.crashed, tables)
+        activity = {known.places[name]: value for name, value in self.activity.items() if self._is_allowed(name)}
+        shown = set(
+            heapq.nlargest(
+                min(max((self.limit + 1) // 2, len(crashed)), self.limit),
+                sorted(crashed.union(activity)),
+                key=lambda place: (place in crashed, activity.get(place, 0.0)),
+            )
         )
-        half = max((self.limit + 1) // 2, sum(place in crashed for place in active))
-        shown = set(active[: min(half, self.limit)])
         room = self.limit - len(shown)
         by_size = [place for _, place in sorted(known.largest.values()) if place not in shown][:room]
         if len(by_size) < room and not known.are_all:
@@ -108,30 +112,36 @@ class TableChooser:
     def _gathered(self, tables: FactRows) -> Candidates:
         """What the choice is made among, looked for in all tables."""
         names = list(names_of(tables))
-        self._observe(zip(names, _rates_of(tables), strict=True))
+        rates = dict(_lively(names, tables))
+        places = {name: place for place, name in enumerate(names) if name in rates or name in self.activity}
+        self.activity = {name: value for name, value in self.activity.items() if name in places}
         sizes = _sums(tables, "data_bytes", "index_bytes")
         ranks = ((-size, place) for place, size in enumerate(sizes) if self._is_allowed(names[place]))
         largest = heapq.nsmallest(CANDIDATES * max(self.limit, 1), ranks)
-        return Candidates(
+        found = Candidates(
             tables.generation,
             {place for place, crashed in enumerate(tables.values("crashed")) if crashed},
-            {name: place for place, name in enumerate(names) if name in self.activity},
+            places,
+            rates,
             {place: (rank, place) for rank, place in largest},
             largest[-1] if largest else (0.0, -1),
             len(largest) < CANDIDATES * max(self.limit, 1),
         )
+        self._observe(found)
+        return found
 
     def _follow(self, known: Candidates, tables: FactRows) -> None:
         """The same, after some rows changed."""
         changed = tables.rows_that_differ()
         places = {} if tables.change is None else tables.change.before.keys()
-        known.places.update(zip(names_of(changed), places, strict=True))
-        lively = {**known.places}
-        rows = FactRows(tables.columns, tables.rows_at(list(lively.values())))
-        self._observe(zip(lively, _rates_of(rows), strict=True))
-        known.places = {name: place for name, place in lively.items() if name in self.activity}
+        names = list(names_of(changed))
+        known.places.update(zip(names, places, strict=True))
+        for name in names:
+            known.rates.pop(name, None)
+        known.rates.update(_lively(names, changed))
+        self._observe(known)
         sizes = _sums(changed, "data_bytes", "index_bytes")
-        for place, name, size, crashed in zip(places, names_of(changed), sizes, changed.values("crashed"), strict=True):
+        for place, name, size, crashed in zip(places, names, sizes, changed.values("crashed"), strict=True):
             (known.crashed.add if crashed else known.crashed.discard)(place)
             rank = (-size, place)
             if self._is_allowed(name) and (known.are_all or rank <= known.last):
@@ -140,11 +150,18 @@ class TableChooser:
                 known.largest.pop(place, None)
         known.generation = tables.generation
 
-    def _observe(self, tables: Iterable[tuple[TableName, float]]) -> None:
-        former = self.activity
-        faded = {name: value * FADING for name, value in former.items()}
-        values = ((name, max(rate, faded.get(name, 0.0)) if faded else rate) for name, rate in tables)
-        self.activity = {name: value for name, value in values if value > NEGLIGIBLE_PER_SECOND}
+    def _observe(self, known: Candidates) -> None:
+        """Let what was active fade, and take what is active now; of all others no place is kept."""
+        faded = ((name, value * FADING) for name, value in self.activity.items())
+        self.activity = activity = {name: value for name, value in faded if value > NEGLIGIBLE_PER_SECOND}
+        for name, rate in known.rates.items():
+            activity[name] = max(rate, activity.get(name, 0.0))
+        known.places = {name: known.places[name] for name in activity}
+
+    def _allowed(self, places: set[int], tables: FactRows) -> set[int]:
+        if self.exclude is None and self.include is None:
+            return places
+        return {place for place in places if self._is_allowed(_name_of(tables, place))}
 
     def _is_allowed(self, name: TableName) -> bool:
         if self.exclude is None and self.include is None:
@@ -162,9 +179,10 @@ def _sums(tables: FactRows, *columns: str) -> Iterable[float]:
     return map(sum, zip(*numbers, strict=True)) if numbers else repeat(0.0, len(tables.rows))
 
 
-def _rates_of(tables: FactRows) -> Iterable[float]:
-    """What was written and read of each."""
-    return _sums(tables, "write_statements_per_second", "rows_read_per_second")
+def _lively(names: Iterable[TableName], tables: FactRows) -> Iterable[tuple[TableName, float]]:
+    """What was written to and read from each of these tables, of those to which anything was."""
+    rates = _sums(tables, "write_statements_per_second", "rows_read_per_second")
+    return ((name, rate) for name, rate in zip(names, rates, strict=True) if rate > NEGLIGIBLE_PER_SECOND)
 
 
 def _name_of(tables: FactRows, place: int) -> TableName:

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from array import array
-
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from myisam_exporter.files import told_tables
 from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.table_file import Database, TableFile
 from myisam_exporter.files.table_groups import TableGroups, grouped
-from myisam_exporter.files.told_tables import (
-    AGE_TOLERANCE,
-    AGE_TOLERANCE_SECONDS,
-    STRETCH,
-    Telling,
-    ToldTables,
-    told_again,
-    told_anew,
-)
+from myisam_exporter.files.told_ages import AGE_TOLERANCE, AGE_TOLERANCE_SECONDS, STRETCH
+from myisam_exporter.files.told_tables import Telling, ToldTables, told_again, told_anew
 
 from .test_table_file import SAMPLE
 
@@ -67,17 +56,43 @@ def test_no_age_lags_behind_by_more_than_it_may(looks: list[tuple[float, set[int
             assert 0 <= true - age < max(min(AGE_TOLERANCE_SECONDS, age), AGE_TOLERANCE * age)
 
 
-def test_tables_beside_one_that_was_written_are_not_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
+class CountedGroups(TableGroups):
+    """Counts of which tables it was asked when their files changed."""
+
+    def __init__(self, known: TableGroups) -> None:
+        super().__init__(known.places, list(map(known.at, range(len(known)))))
+        self.asked: list[int] = []
+
+    def modified_at(self, place: int) -> float | None:
+        self.asked.append(place)
+        return super().modified_at(place)
+
+
+def test_files_of_tables_beside_one_that_was_written_are_not_asked_even_when_its_age_is_too_old() -> None:
     modified: dict[int, float] = {}
-    told = told_anew((AGE,), groups(modified), telling(BEGAN), {})
-    assert len(told.due) == 3
-    looked: list[int] = []
-    due = told_tables._due
+    told = written(told_anew((AGE,), groups(modified), telling(BEGAN), {}), modified, BEGAN + 5, {3, STRETCH + 4})
+    for seconds in (10, 30, 80):
+        counted = CountedGroups(groups(modified))
+        told = told_again(told, counted, telling(BEGAN + seconds), {}, ())
+        assert sorted(counted.asked) == [3, STRETCH + 4]
 
-    def noted(groups: TableGroups, moments: array[float], place: int) -> float:
-        looked.append(place)
-        return due(groups, moments, place)
 
-    monkeypatch.setattr(told_tables, "_due", noted)
-    written(told, modified, BEGAN + 5, {3, STRETCH + 4})
-    assert sorted(looked) == [3, STRETCH + 4]
+def test_an_age_of_files_of_which_no_time_is_known_is_never_too_old() -> None:
+    database = Database("db", "/data/db")
+    unknown = grouped([TableFile(database, NamedFile("t", "t", None), SAMPLE, None, None)])
+    told = told_anew((AGE,), unknown, telling(BEGAN), {})
+    again = told_again(told, unknown, telling(BEGAN + 10_000_000), {}, ())
+    assert again.generation == told.generation
+
+
+def test_a_table_is_as_old_as_the_partition_that_was_written_last() -> None:
+    database = Database("db", "/data/db")
+    parts = [
+        TableFile(database, NamedFile(f"t#P#{part}", "t", part), SAMPLE, None, modified)
+        for part, modified in (("a", BEGAN - 9_000.0), ("b", BEGAN - 2.0), ("c", None))
+    ]
+    tables = grouped(parts)
+    assert list(tables.modified_of_each()) == [tables.modified_at(0)] == [BEGAN - 2.0]
+    told = told_anew((AGE,), tables, telling(BEGAN), {})
+    assert told_again(told, tables, telling(BEGAN + 1), {}, ()).generation == told.generation
+    assert told_again(told, tables, telling(BEGAN + 3), {}, ()).generation != told.generation

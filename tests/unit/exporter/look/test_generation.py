@@ -123,6 +123,25 @@ def test_the_choice_is_made_again_for_another_generation_only() -> None:
     assert chooser.choose(replace(idle, rows=list(idle.rows))).shown.generation != first.shown.generation
 
 
+def test_what_was_active_fades_while_the_tables_are_the_same_and_all_are_not_looked_through_again() -> None:
+    chooser, other = TableChooser(2), TableChooser(2)
+    busy = FactRows(COLUMNS, [("db", "a", 1, 1, 0, 4.0, 0.0), *(("db", name, 2, 2, 0, 0.0, 0.0) for name in "bcd")])
+    idle = busy.with_rows({0: ("db", "a", 1, 1, 0, 0.0, 0.0)})
+    for tables in (busy, busy, idle):
+        chooser.choose(tables)
+        other.choose(tables)
+    gathered = chooser._candidates
+    looks = 0
+    while chooser.activity:
+        other._candidates = None
+        assert list(chooser.choose(idle).shown.rows) == list(other.choose(idle).shown.rows)
+        assert chooser.activity == other.activity
+        assert chooser._candidates is gathered
+        looks += 1
+    assert looks > 100
+    assert [row[1] for row in chooser.choose(idle).shown.rows] == ["b", "c"]
+
+
 def filled(database: FactDatabase) -> Iterable[str]:
     return sorted(name for name, times in database.changes.fillings.items() if times > 1)
 
