@@ -49,6 +49,7 @@ class DirectoryScanner:
         # By path of those that stay watched: how many writes between two scans are not too many, and which files were written since they were read.
         self._most_writes: dict[str, int] = {}
         self._written: dict[str, set[bytes]] = {}
+        self._events: dict[str, int] = {}  # since the last scan
         self._scans = 0
         # From which scan on writes may be told again, where there were too many.
         self._busy_until: dict[str, int] = {}
@@ -74,8 +75,8 @@ class DirectoryScanner:
         self._reader.definitions.begin_scan()
         began = self._clock.time()
         self._scans += 1
-        for path, changed in (self._watch.changed() if self._watch else {}).items():
-            self._note(path, changed)
+        self.take_note()
+        self._events.clear()
         self._read_root(directory)
         path_of = paths_in(directory)
         for name in self._root.schemas:
@@ -86,14 +87,20 @@ class DirectoryScanner:
                 self._read_again(path, name)
         return self._result(directory, began)
 
+    def take_note(self) -> None:
+        """Empty the kernel's queue between two scans: where that overflows, all has to be looked through. Not while it scans."""
+        for path, changed in (self._watch.changed() if self._watch else {}).items():
+            self._note(path, changed)
+
     def _note(self, path: str, changed: Changed) -> None:
         """What changed is forgotten once it was read: a scan that fails half-way leaves it for the next."""
         most_writes = self._most_writes.get(path, 0)
-        if changed.files is not None and changed.events <= most_writes:
+        events = self._events[path] = self._events.get(path, 0) + changed.events
+        if changed.files is not None and events <= most_writes:
             self._written.setdefault(path, set()).update(changed.files)
             return
         self._watched.discard(path)
-        if 0 < most_writes < changed.events:
+        if 0 < most_writes < events:
             self._busy_until[path] = self._scans + SCANS_WITHOUT_WRITES
 
     def _is_unsettled(self, path: str, name: str) -> bool:
@@ -143,8 +150,11 @@ class DirectoryScanner:
         self._watched.discard(path)
         before = self._schemas.get(name)
         most_writes = self._most_writes_of(path, before)
-        watched = self._watch is not None and self._watch.arm(path, contents=True, stays=most_writes > 0)
+        watched = self._arm(path, stays=most_writes > 0)
         found = self._reader.read(path, name) or SchemaFiles()
+        if watched and before is None:
+            most_writes = self._most_writes_of(path, found)
+            watched = most_writes == 0 or self._arm(path, stays=True)
         self._written.pop(path, None)
         self._most_writes.pop(path, None)
         if watched:
@@ -158,9 +168,12 @@ class DirectoryScanner:
             self._changed = None
         self._take(name, before, found)
 
-    def _most_writes_of(self, path: str, before: SchemaFiles | None) -> int:
+    def _arm(self, path: str, *, stays: bool) -> bool:
+        return self._watch is not None and self._watch.arm(path, contents=True, stays=stays)
+
+    def _most_writes_of(self, path: str, known: SchemaFiles | None) -> int:
         """How many writes to a database may be told until the next scan; 0 where it is told of the first one alone."""
-        tables = len(before.files) if before is not None else 0
+        tables = len(known.files) if known is not None else 0
         return tables if tables >= STAYS_FROM_TABLES and self._scans >= self._busy_until.get(path, 0) else 0
 
     def _read_again(self, path: str, name: str) -> None:

@@ -100,6 +100,7 @@ class Watch:
     def glance(self) -> None:
         """A short reading between two looks."""
         self.glancer.glance()
+        self.background.memory.scanner.take_note()
 
     def peaks(self, seconds: float) -> dict[str, Peak]:
         """How high rates rose in the last seconds."""

@@ -1,7 +1,10 @@
 """Of a large database only the tables are looked at that the kernel names, while few are written."""
 
 import errno
+import fcntl
 import os
+import sys
+import termios
 from collections.abc import Callable
 from pathlib import Path
 
@@ -57,6 +60,51 @@ def test_of_many_tables_only_those_are_looked_at_that_were_written(tmp_path: Pat
     assert looked_at(scanner, tmp_path, monkeypatch) == set()
     (tmp_path / "db" / "t9.MYI").unlink()
     assert len(looked_at(scanner, tmp_path, monkeypatch)) > STAYS_FROM_TABLES
+    scanner.close()
+
+
+def test_the_first_write_to_a_large_database_has_that_table_looked_at_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scanner = scanner_of_many_tables(tmp_path)
+    os.utime(tmp_path / "db" / "t1.MYI")
+    assert looked_at(scanner, tmp_path, monkeypatch) == {"t1.MYI", "t1.MYD"}
+    scanner.close()
+
+
+def queued_bytes(scanner: DirectoryScanner) -> int:
+    """What the kernel has to tell."""
+    assert scanner._watch is not None
+    found = fcntl.ioctl(scanner._watch._descriptor, termios.FIONREAD, bytes(4))
+    return int.from_bytes(found, sys.byteorder)
+
+
+def write(root: Path, *numbers: int) -> None:
+    for number in numbers:
+        (root / "db" / f"t{number}.MYD").write_bytes(b"later")
+
+
+def test_what_was_told_between_two_scans_is_looked_at_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scanner = scanner_of_many_tables(tmp_path)
+    for numbers in ((3, 5), (7,)):
+        write(tmp_path, *numbers)
+        assert queued_bytes(scanner) > 0
+        scanner.take_note()
+        assert queued_bytes(scanner) == 0
+    write(tmp_path, 9)
+    assert looked_at(scanner, tmp_path, monkeypatch) == {f"t{number}.{ending}" for number in (3, 5, 7, 9) for ending in ("MYI", "MYD")}
+    assert looked_at(scanner, tmp_path, monkeypatch) == set()
+    scanner.close()
+
+
+def test_writes_that_are_told_in_parts_are_too_many_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scanner = scanner_of_many_tables(tmp_path)
+    for first in range(2):
+        for number in range(first, STAYS_FROM_TABLES, 2):
+            for ending in (".MYI", ".MYD"):
+                os.utime(tmp_path / "db" / f"t{number}{ending}", (1, 1))
+        scanner.take_note()
+    scanner.scan(tmp_path)
+    write(tmp_path, 1)
+    assert len(looked_at(scanner, tmp_path, monkeypatch)) > STAYS_FROM_TABLES, "the server is to pay for the first write alone"
     scanner.close()
 
 
