@@ -23,7 +23,7 @@ from myisam_exporter.files.schema_reader import LeftOut
 from myisam_exporter.files.table_columns import FROM_FRM
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.told_tables import Telling, ToldTables, told_again, told_anew
-from myisam_exporter.files.writes import NOTHING_WRITTEN, Written, statements_between, written_between
+from myisam_exporter.files.writes import NOTHING_WRITTEN, Written, statements_between, statements_of, written_between
 from myisam_exporter.kernel.rights import READ_FILES
 
 NAMED_UNREADABLE = 5
@@ -333,6 +333,8 @@ def _told(pair: Pair[DataDirectoryScan]) -> ToldTables:
     groups, changed = after.groups(), after.changed_since(before)
     names = groups if changed is None else changed
     written = {} if before is None else written_between({name: groups[name] for name in names}, before.groups())
+    if before is not None:
+        after.memo.write_statements = before.files_generation, statements_of(written)
     known = None if before is None else before.memo.told
     all_told = _counts_all_statements(written.values(), pair)
     telling = Telling(
@@ -367,12 +369,10 @@ def write_statements(pair: Pair[DataDirectoryScan]) -> dict[TableName, int]:
     after, before = pair.after, pair.before
     if before is None:
         return {}
-    changed = after.changed_since(before)
-    if changed is None:
-        return statements_between(before.files, after.files)
-    groups = after.groups()
-    written = written_between({name: groups[name] for name in changed}, before.groups())
-    return {name: found.statements for name, found in written.items() if found.statements}
+    if after.files_generation == before.files_generation:
+        return {}
+    since, known = after.memo.write_statements or (None, {})
+    return known if since == before.files_generation else statements_between(before.files, after.files)
 
 
 def _write_rates(written: Written, pair: Pair[DataDirectoryScan], told: bool) -> dict[str, Value]:

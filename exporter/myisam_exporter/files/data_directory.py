@@ -40,12 +40,16 @@ _definitions = Definitions()
 
 @dataclass(slots=True)
 class ScanMemo:
-    """What was worked out of a scan; the next one takes over what holds for it too."""
+    """What was worked out of a scan; the next one takes over what holds for it too.
+
+    `write_statements` are those since the scan of which the files were of a generation, of the tables that have any.
+    """
 
     groups: TableGroups | None = None
     indexes: IndexRows | None = None
     definitions: ReadDefinitions | None = None
     told: ToldTables | None = None
+    write_statements: tuple[int, dict[TableName, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,12 @@ def statements_between(before: Iterable[TableFile], after: Iterable[TableFile]) 
     now, earlier = (
         grouped([file for file in files if (file.schema_name, file.table_name) in names]) for files in (present, former)
     )
-    written = written_between(now, earlier).items()
-    return {name: found.statements for name, found in written if found.statements}
+    return statements_of(written_between(now, earlier))
+
+
+def statements_of(written: Mapping[TableName, Written]) -> dict[TableName, int]:
+    """Write statements by table, of those that have any."""
+    return {name: found.statements for name, found in written.items() if found.statements}
 
 
 def _written(before: Sequence[TableFile], files: Sequence[TableFile]) -> Written | None:

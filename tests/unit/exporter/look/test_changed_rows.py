@@ -17,15 +17,20 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
+from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors.myi import MYI, write_statements
 from myisam_exporter.facts.columns import Change, Value
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.directory_scanner import DirectoryScanner
 from myisam_exporter.files.pages_by_table import PagesByTable
 from myisam_exporter.files.sweeper import PageCacheSweep
+from myisam_exporter.files.writes import statements_between
 from myisam_exporter.kernel.residency import FilePages
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.merging import Remembered
+from myisam_exporter.look.pairs import pairs_between
 from myisam_exporter.look.snapshot import Snapshot
 from myisam_exporter.look.table_choice import TableChooser
 from tests.support.moved_clock import MovedClock
@@ -126,7 +131,10 @@ class Looks:
         )
         before = self.before or (None, None)
         self.before = one, other
-        return Interval(one, before[0]).facts(self.remembered), Interval(other, before[1]).facts()
+        found = Interval(one, before[0]).facts(self.remembered), Interval(other, before[1]).facts()
+        if before[0] is not None:
+            expect_statements_of_these_scans(MYI.pair(pairs_between(before[0], one)))
+        return found
 
     def swept(self, scan: DataDirectoryScan, evicts: bool) -> PageCacheSweep:
         """The last one, or one of which some tables differ, as a sweeper tells it."""
@@ -166,6 +174,13 @@ class Looks:
     def close(self) -> None:
         self.scanner.close()
         self.database.close()
+
+
+def expect_statements_of_these_scans(pair: Pair[DataDirectoryScan] | Unknown) -> None:
+    """What was counted while the facts were put together is what their files say."""
+    assert not isinstance(pair, Unknown)
+    if pair.before is not None:
+        assert write_statements(pair) == statements_between(pair.before.files, pair.after.files)
 
 
 def expect_same_rows(mine: FactRows, whole: FactRows) -> None:
