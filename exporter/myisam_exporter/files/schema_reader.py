@@ -24,7 +24,7 @@ from myisam_exporter.files.file_names import FileNames, NamedFile, decode_schema
 from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, signature
 from myisam_exporter.files.myi_definition import Definitions, HeaderError
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, PackedHeader, header_length, parse_packed
-from myisam_exporter.files.table_file import Database, TableFile
+from myisam_exporter.files.table_file import Database, TableFile, stems_of
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
 from myisam_exporter.outside.numbers import bounded_sum
@@ -129,7 +129,7 @@ class SchemaReader:
 
     def read_again(self, path: str, name: str, before: SchemaFiles, stems: Collection[str]) -> SchemaFiles | None:
         """A database of which nothing but the files of these tables was written; None where all of it has to be read."""
-        places = {file.stem: place for place, file in enumerate(before.files)}
+        places = dict(zip(stems_of(before.files), range(len(before.files)), strict=True))
         written = [stem for stem in stems if self._names.of(stem) is not None]
         if not before.files or any(stem not in places for stem in written):
             return None
