@@ -42,9 +42,8 @@ class ToldAges:
     def too_old(self, now: float) -> Iterator[int]:
         """The places of the tables whose age is to be told again."""
         for start in self._starts_of_past(now):
-            yield from (
-                place for place, due in enumerate(self.due[start : start + STRETCH], start) if due <= now
-            )  # fmt: skip
+            due_of = enumerate(self.due[start : start + STRETCH], start)
+            yield from (place for place, due in due_of if due <= now)
 
     def tell(self, now: float, places: Iterable[int], groups: TableGroups) -> None:
         """The ages of the tables at these places are told now, and with them those that were too old."""

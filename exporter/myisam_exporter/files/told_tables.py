@@ -1,7 +1,7 @@
 """The rows told of a scan's tables, worked out while they are read; what of them the next scan takes over.
 
 Of a scan that follows another, the rows of tables that changed are others, of those that were written in the interval before, and of those whose
-age has grown too old (told_ages.py). The scan's own moment may lag behind by as much again.
+age has grown too old (told_ages.py). The scan's own moment may lag behind, too (directory_scanner.py).
 """
 
 from __future__ import annotations
