@@ -120,7 +120,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
             (
                 "data_modified_seconds_ago",
                 "real",
-                "Age of the data file's last change; a daemon may tell up to two thirds less, at most twenty minutes, while nothing changes.",
+                "Age of the data file's last change; a daemon may tell up to two thirds less, at most twenty minutes or a fiftieth, while nothing changes.",
             ),
             (
                 "fixed_row_bytes",

@@ -16,6 +16,7 @@ from pathlib import Path
 from myisam_exporter.files.data_directory import DataDirectoryScan, Root, owner_of, paths_in, read_root
 from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader
 from myisam_exporter.files.table_file import TableFile
+from myisam_exporter.files.told_ages import AGE_TOLERANCE, AGE_TOLERANCE_SECONDS
 from myisam_exporter.kernel.inotify import Changed, DirectoryWatch
 from myisam_exporter.kernel.residency import file_system_type
 from myisam_exporter.outside.clock import CLOCK, Clock
@@ -24,8 +25,6 @@ from myisam_exporter.outside.numbers import bounded_sum
 
 # statfs(2): what others change there is not told (another mount of the layers, another host): overlayfs, NFS, FUSE, SMB.
 UNTOLD = frozenset({0x794C_7630, 0x6969, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42})
-# How far ages may lag behind before the scan is dated anew: as far as the youngest is old, at most ten minutes; of old ones a part.
-AGE_TOLERANCE_SECONDS, AGE_TOLERANCE = 600.0, 0.01
 # A database stays watched from so many tables on: a smaller one is looked through as soon. Where more writes than it has tables are told between two
 # scans, the next ones are told of the first write alone: each that is told takes a little of the server's time.
 STAYS_FROM_TABLES, SCANS_WITHOUT_WRITES = 64, 16
@@ -74,9 +73,9 @@ class DirectoryScanner:
             self._begin(place)
         self._reader.definitions.begin_scan()
         began = self._clock.time()
-        self._scans += 1
         self.take_note()
         self._events.clear()
+        self._scans += 1
         self._read_root(directory)
         path_of = paths_in(directory)
         for name in self._root.schemas:
@@ -100,8 +99,10 @@ class DirectoryScanner:
             self._written.setdefault(path, set()).update(changed.files)
             return
         self._watched.discard(path)
-        if 0 < most_writes < events:
-            self._busy_until[path] = self._scans + SCANS_WITHOUT_WRITES
+        if self._watch is not None and 0 < most_writes < events:
+            self._watch.end(path)
+            self._written.pop(path, None)
+            self._busy_until[path] = self._scans + 1 + SCANS_WITHOUT_WRITES
 
     def _is_unsettled(self, path: str, name: str) -> bool:
         found = self._schemas[name]
@@ -221,7 +222,7 @@ class DirectoryScanner:
         return scan
 
     def _is_young_enough(self, last: DataDirectoryScan, now: float) -> bool:
-        """Whether the ages that the last scan told still hold; where the clock was set back they do not."""
+        """Whether the ages that the last scan told still hold, as those of rows may lag behind; where the clock was set back they do not."""
         youngest = last.now - max(self._newest.values(), default=0.0)
         tolerance = max(min(AGE_TOLERANCE_SECONDS, youngest), AGE_TOLERANCE * youngest)
         return 0 <= now - last.now <= tolerance

@@ -1,6 +1,6 @@
 """When the age of each table was told, and when that is too old.
 
-An age may lag behind by as much as the table was old when it was told, at most ten minutes, later by a tenth: the rules ask whether a table was
+An age may lag behind by as much as the table was old when it was told, at most ten minutes, later by a hundredth: the rules ask whether a table was
 written within seconds or within the day. Each time that one is told again costs as much as a write to its table.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from myisam_exporter.files.table_groups import TableGroups
 
-AGE_TOLERANCE_SECONDS, AGE_TOLERANCE = 600.0, 0.1
+AGE_TOLERANCE_SECONDS, AGE_TOLERANCE = 600.0, 0.01
 # So many tables are looked at together: of old ones, one number says that none is too old.
 STRETCH = 256
 NEVER = float("inf")
@@ -64,5 +64,7 @@ def _due(told: float, modified: float | None) -> float:
     """When an age that was told then is too old."""
     if modified is None:
         return NEVER
-    age = max(told - modified, 0.0)
+    age = told - modified
+    if age <= 0:
+        return modified  # it is from the future, and of no age until then
     return told + max(min(AGE_TOLERANCE_SECONDS, age), AGE_TOLERANCE * age)

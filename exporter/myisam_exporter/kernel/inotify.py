@@ -96,6 +96,11 @@ class DirectoryWatch:
             if number in anything:
                 self._give_up(number)
 
+    def end(self, path: str) -> None:
+        """Tell no more of a directory."""
+        for number in [number for number, known in self._paths.items() if known == path]:
+            self._give_up(number)
+
     def _give_up(self, number: int) -> None:
         del self._paths[number]
         if number in self._staying:

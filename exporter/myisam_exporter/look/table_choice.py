@@ -6,7 +6,7 @@ import heapq
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import field
-from itertools import repeat
+from itertools import islice, repeat
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
@@ -85,12 +85,22 @@ class TableChooser:
 
     def _choose(self, tables: FactRows) -> Choice:
         known = self._candidates
-        if known is not None and known.generation == tables.generation:
-            self._observe(known)
-        elif known is None or tables.change is None or known.generation != tables.change.since:
+        if known is None or tables.generation != known.generation:
+            if known is None or tables.change is None or known.generation != tables.change.since:
+                known = self._candidates = self._gathered(tables)
+            else:
+                self._follow(known, tables)
+        self._observe(known)
+        shown = self._shown(known, tables)
+        if len(shown) < self.limit and not known.are_all:
+            # Some of the largest became small: which are now is looked for among all.
             known = self._candidates = self._gathered(tables)
-        else:
-            self._follow(known, tables)
+            shown = self._shown(known, tables)
+        ordered = sorted(shown, key=lambda place: _name_of(tables, place))
+        return Choice(FactRows(tables.columns, tables.rows_at(ordered)), tables)
+
+    def _shown(self, known: Candidates, tables: FactRows) -> set[int]:
+        """The places of the tables that are shown: fewer than there is room for, where not enough of the largest are known."""
         crashed = self._allowed(known.crashed, tables)
         activity = {known.places[name]: value for name, value in self.activity.items() if self._is_allowed(name)}
         shown = set(
@@ -101,13 +111,8 @@ class TableChooser:
             )
         )
         room = self.limit - len(shown)
-        by_size = [place for _, place in sorted(known.largest.values()) if place not in shown][:room]
-        if len(by_size) < room and not known.are_all:
-            self._candidates = None  # some of the largest became small: which are now is looked for among all
-            return self._choose(tables)
-        shown.update(by_size)
-        ordered = sorted(shown, key=lambda place: _name_of(tables, place))
-        return Choice(FactRows(tables.columns, tables.rows_at(ordered)), tables)
+        by_size = (place for _, place in sorted(known.largest.values()) if place not in shown)
+        return shown.union(islice(by_size, room))
 
     def _gathered(self, tables: FactRows) -> Candidates:
         """What the choice is made among, looked for in all tables."""
@@ -118,7 +123,7 @@ class TableChooser:
         sizes = _sums(tables, "data_bytes", "index_bytes")
         ranks = ((-size, place) for place, size in enumerate(sizes) if self._is_allowed(names[place]))
         largest = heapq.nsmallest(CANDIDATES * max(self.limit, 1), ranks)
-        found = Candidates(
+        return Candidates(
             tables.generation,
             {place for place, crashed in enumerate(tables.values("crashed")) if crashed},
             places,
@@ -127,8 +132,6 @@ class TableChooser:
             largest[-1] if largest else (0.0, -1),
             len(largest) < CANDIDATES * max(self.limit, 1),
         )
-        self._observe(found)
-        return found
 
     def _follow(self, known: Candidates, tables: FactRows) -> None:
         """The same, after some rows changed."""
@@ -139,7 +142,6 @@ class TableChooser:
         for name in names:
             known.rates.pop(name, None)
         known.rates.update(_lively(names, changed))
-        self._observe(known)
         sizes = _sums(changed, "data_bytes", "index_bytes")
         for place, name, size, crashed in zip(places, names, sizes, changed.values("crashed"), strict=True):
             (known.crashed.add if crashed else known.crashed.discard)(place)

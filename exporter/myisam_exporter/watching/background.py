@@ -46,7 +46,7 @@ class Found:
 
 
 class Background:
-    """Looks at one target in the thread of its beat, one look at a time: that thread alone touches the memory.
+    """Looks at one target in the thread of its beat, one look at a time: that beat alone touches the memory.
 
     Others see what was found: one object, in the place of which the next look puts another. `judging` is held while facts are worked out.
     """

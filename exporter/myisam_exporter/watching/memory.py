@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class LookMemory:
     """What is remembered of one target: the last snapshot, what did not change since, counters that we keep.
 
-    Only the thread that looks touches it, one at a time: there is no lock.
+    Only the target's beat touches it, which looks or glances, one at a time: there is no lock.
     """
 
     chooser: TableChooser

@@ -99,8 +99,8 @@ class Watch:
 
     def glance(self) -> None:
         """A short reading between two looks."""
-        self.glancer.glance()
         self.background.memory.scanner.take_note()
+        self.glancer.glance()
 
     def peaks(self, seconds: float) -> dict[str, Peak]:
         """How high rates rose in the last seconds."""

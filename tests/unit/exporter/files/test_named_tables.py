@@ -102,7 +102,10 @@ def test_writes_that_are_told_in_parts_are_too_many_together(tmp_path: Path, mon
             for ending in (".MYI", ".MYD"):
                 os.utime(tmp_path / "db" / f"t{number}{ending}", (1, 1))
         scanner.take_note()
-    scanner.scan(tmp_path)
+    queued = queued_bytes(scanner)
+    write(tmp_path, 1)
+    assert queued_bytes(scanner) == queued, "too many were told already"
+    assert len(looked_at(scanner, tmp_path, monkeypatch)) > STAYS_FROM_TABLES
     write(tmp_path, 1)
     assert len(looked_at(scanner, tmp_path, monkeypatch)) > STAYS_FROM_TABLES, "the server is to pay for the first write alone"
     scanner.close()

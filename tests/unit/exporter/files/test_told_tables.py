@@ -85,6 +85,14 @@ def test_an_age_of_files_of_which_no_time_is_known_is_never_too_old() -> None:
     assert again.generation == told.generation
 
 
+def test_files_from_the_future_are_told_again_when_that_has_come() -> None:
+    modified = {3: BEGAN + 50.0}
+    told = told_again(told_anew((AGE,), groups(modified), telling(BEGAN), {}), groups(modified), telling(BEGAN + 10), {}, ())
+    later = told_again(told, groups(modified), telling(BEGAN + 40), {}, ())
+    assert later.generation == told.generation
+    assert ages(told_again(later, groups(modified), telling(BEGAN + 60), {}, ()))[3] == 10.0
+
+
 def test_a_table_is_as_old_as_the_partition_that_was_written_last() -> None:
     database = Database("db", "/data/db")
     parts = [

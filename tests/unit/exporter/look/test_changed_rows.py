@@ -184,7 +184,7 @@ def expect_statements_of_these_scans(pair: Pair[DataDirectoryScan] | Unknown) ->
 
 
 def expect_same_rows(mine: FactRows, whole: FactRows) -> None:
-    """Ages alone may lag behind: the row by what the table's age was, at most ten minutes, later by a tenth; the scan by what it was then, later by a hundredth."""
+    """Ages alone may lag behind: the row by what the table's age was, at most ten minutes, later by a hundredth; the scan by what it was then."""
     assert len(mine.rows) == len(whole.rows)
     for one, other in zip(mine.dictionaries(), whole.dictionaries(), strict=True):
         told, age = one.pop(AGE), other.pop(AGE)
@@ -194,7 +194,7 @@ def expect_same_rows(mine: FactRows, whole: FactRows) -> None:
         else:
             assert isinstance(told, float)
             assert isinstance(age, float)
-            row_lags = max(min(600.0, told), told / 10)
+            row_lags = max(min(600.0, told), told / 100)
             then = told + row_lags
             assert -0.01 <= age - told <= row_lags + max(min(600.0, then), then / 100) + SLACK_SECONDS
 

@@ -142,6 +142,21 @@ def test_what_was_active_fades_while_the_tables_are_the_same_and_all_are_not_loo
     assert [row[1] for row in chooser.choose(idle).shown.rows] == ["b", "c"]
 
 
+def test_activity_fades_once_a_look_where_the_largest_are_looked_for_anew() -> None:
+    def row(number: int, size: int, writes: float) -> tuple[str | float, ...]:
+        return "db", f"t{number:03}", size, 0, 0, writes, 0.0
+
+    followed, anew = TableChooser(2), TableChooser(2)
+    tables = FactRows(COLUMNS, [row(number, 1000 - number, 1.0 if number == 38 else 0.0) for number in range(40)])
+    for chooser in (followed, anew):
+        chooser.choose(tables)
+    anew._candidates = None
+    tables = tables.with_rows({38: row(38, 962, 0.0), 39: row(39, 961, 0.9), **{number: row(number, 0, 0.0) for number in range(16)}})
+    assert [shown[1] for shown in followed.choose(tables).shown.rows] == ["t016", "t038"]
+    assert [shown[1] for shown in anew.choose(tables).shown.rows] == ["t016", "t038"]
+    assert followed.activity == anew.activity
+
+
 def filled(database: FactDatabase) -> Iterable[str]:
     return sorted(name for name, times in database.changes.fillings.items() if times > 1)
 
