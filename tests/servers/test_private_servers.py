@@ -1,15 +1,21 @@
-"""Private servers and the machine: nobody else gets in, and what their statements say reaches no file but their own and runs nothing behind it."""
+"""Private servers and the machine: nobody else gets in, what their statements say reaches no file but their own and runs nothing behind it, and what others took leaves them able to start."""
 
+import ctypes
+import os
+import platform
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from myisam_advisor.trial.private.asynchronous_io import KERNEL_LIMITS, words_where_requests_are_few
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.definitions import FUNCTION, PROCEDURE, TRIGGER, VIEW, Definition, without_definer
 from myisam_advisor.trial.statements.made_definitions import make_definitions
-from tests.support.servers import binaries_of
+from tests.support.servers import CopiedServer, binaries_of
 
 from .conftest import as_other_user, schema
 
@@ -22,6 +28,30 @@ SHOWN = {
     PROCEDURE: f"CREATE DEFINER=`a`@`b` PROCEDURE `p`() SELECT 1 /*!50000 {BEHIND} */",
     FUNCTION: f"CREATE DEFINER=`a`@`b` FUNCTION `f`() RETURNS INT DETERMINISTIC RETURN 1{BEHIND}",
 }
+
+
+# By architecture, the numbers of io_setup and io_destroy: syscalls(2), unistd.h.
+IO_CALLS = {"x86_64": (206, 207), "aarch64": (0, 1)}
+FEW_REQUESTS = 100  # the first of InnoDB's calls succeeds, as it does for one request, and its next one does not
+
+
+@contextmanager
+def requests_taken(left: int) -> Iterator[None]:
+    """All of the machine's asynchronous requests but a few, as many servers take them; given back at the end."""
+    if platform.machine() not in IO_CALLS:
+        pytest.skip(f"the numbers of io_setup and io_destroy on {platform.machine()} are not known here")
+    setup, destroy = IO_CALLS[platform.machine()]
+    library = ctypes.CDLL(None, use_errno=True)
+    contexts: list[ctypes.c_ulong] = []
+    try:
+        while (free := int((KERNEL_LIMITS / "aio-max-nr").read_text()) - int((KERNEL_LIMITS / "aio-nr").read_text()) - left) > 0:
+            context = ctypes.c_ulong(0)
+            assert library.syscall(setup, min(free, 4096), ctypes.byref(context)) == 0, os.strerror(ctypes.get_errno())
+            contexts.append(context)
+        yield
+    finally:
+        for context in contexts:
+            library.syscall(destroy, context)
 
 
 def number_of(server: PrivateServer, statement: str) -> int:
@@ -68,3 +98,17 @@ def test_nothing_runs_behind_a_definition_of_the_watched_servers(server: Private
         assert server.execute("SHOW DATABASES LIKE 'ran_behind'") == []
         problems = [*effects.refused.values(), *effects.refused_writes.values(), *effects.refused_calls.values()]
         assert [str(PARSE_ERROR) in problem for problem in problems] == [True], problems
+
+
+@pytest.mark.parametrize("kind", ["mariadb-10.11", "mysql-5.6", "mysql-9.7"])
+def test_servers_start_where_others_took_the_machines_asynchronous_requests(kind: str) -> None:
+    with requests_taken(FEW_REQUESTS), PrivateServer(binaries_of(kind)) as server:
+        server.execute("CREATE DATABASE shop", "CREATE TABLE shop.t (a INT) ENGINE=InnoDB", "INSERT INTO shop.t VALUES (1)")
+        assert server.execute("SELECT a FROM shop.t") == [(1,)]
+
+
+def test_a_server_asks_the_kernel_where_requests_are_left() -> None:
+    if words_where_requests_are_few():
+        pytest.skip("other servers took this machine's asynchronous requests")
+    with CopiedServer(binaries_of("mysql-9.7")) as server:
+        assert server.execute("SELECT @@innodb_use_native_aio") == [(1,)]

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.private.asynchronous_io import words_where_requests_are_few
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import Connection, driver
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
@@ -225,7 +226,9 @@ class PrivateServer:
 
     def _base_command(self) -> list[str]:
         binaries = self.binaries
-        small = SMALL_SERVER_OPTIONS[binaries.family]
+        small = [*SMALL_SERVER_OPTIONS[binaries.family]]
+        if binaries.flavour == "mysql":
+            small += words_where_requests_are_few()
         return [
             *binaries.command(binaries.mysqld), "--no-defaults",
             f"--basedir={binaries.basedir}", f"--datadir={self.data_directory}", f"--lc-messages-dir={binaries.share}",
