@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from itertools import groupby, islice
 
 from myisam_exporter.files.table_groups import TableGroups
 
@@ -20,44 +21,41 @@ NEVER = float("inf")
 class ToldAges:
     """Of each table, by its place: the moment at which its age was told, and the one up to which that is not too old (never where none is told).
 
-    `first_due` of a stretch is no later than any of its tables'.
+    Both are kept in stretches: ages told again share with those before all stretches in which no table's was. `first_due` is the earliest of each.
     """
 
-    __slots__ = ("due", "first_due", "moments")
+    __slots__ = ("_due", "_first_due", "_moments")
 
-    def __init__(self, moments: array[float], due: array[float], first_due: array[float]) -> None:
-        self.moments, self.due, self.first_due = moments, due, first_due
+    def __init__(self, moments: list[array[float]], due: list[array[float]], first_due: array[float]) -> None:
+        self._moments, self._due, self._first_due = moments, due, first_due
 
     @classmethod
     def told_now(cls, groups: TableGroups, now: float) -> ToldAges:
         """All of them told at this moment."""
-        due = array("d", (_due(now, modified) for modified in groups.modified_of_each()))
-        first_due = array("d", (min(due[start : start + STRETCH]) for start in range(0, len(due), STRETCH)))
-        return cls(array("d", [now]) * len(groups), due, first_due)
+        each = (_due(now, modified) for modified in groups.modified_of_each())
+        due = [array("d", islice(each, STRETCH)) for _ in range(0, len(groups), STRETCH)]
+        moments = [array("d", [now]) * len(some) for some in due]
+        return cls(moments, due, array("d", map(min, due)))
 
-    def copy(self) -> ToldAges:
-        """The same, to be changed."""
-        return ToldAges(self.moments[:], self.due[:], self.first_due[:])
+    def moments_at(self, places: Iterable[int]) -> list[float]:
+        """When the ages of the tables at these places were told."""
+        return [self._moments[place // STRETCH][place % STRETCH] for place in places]
 
     def too_old(self, now: float) -> Iterator[int]:
         """The places of the tables whose age is to be told again."""
-        for start in self._starts_of_past(now):
-            due_of = enumerate(self.due[start : start + STRETCH], start)
-            yield from (place for place, due in due_of if due <= now)
+        for stretch, first in enumerate(self._first_due):
+            if first <= now:
+                yield from (stretch * STRETCH + within for within, due in enumerate(self._due[stretch]) if due <= now)
 
-    def tell(self, now: float, places: Iterable[int], groups: TableGroups) -> None:
-        """The ages of the tables at these places are told now, and with them those that were too old."""
-        past = list(self._starts_of_past(now))
-        for place in places:
-            due = _due(now, groups.modified_at(place))
-            self.moments[place], self.due[place] = now, due
-            stretch = place // STRETCH
-            self.first_due[stretch] = min(self.first_due[stretch], due)
-        for start in past:
-            self.first_due[start // STRETCH] = min(self.due[start : start + STRETCH])
-
-    def _starts_of_past(self, now: float) -> Iterator[int]:
-        return (stretch * STRETCH for stretch, due in enumerate(self.first_due) if due <= now)
+    def told_again(self, now: float, places: Iterable[int], groups: TableGroups) -> ToldAges:
+        """These ages, with those of the tables at these places told now."""
+        again = ToldAges(self._moments[:], self._due[:], self._first_due[:])
+        for stretch, some in groupby(sorted(places), lambda place: place // STRETCH):
+            moments, due = again._moments[stretch][:], again._due[stretch][:]
+            for place in some:
+                moments[place % STRETCH], due[place % STRETCH] = now, _due(now, groups.modified_at(place))
+            again._moments[stretch], again._due[stretch], again._first_due[stretch] = moments, due, min(due)
+        return again
 
 
 def _due(told: float, modified: float | None) -> float:

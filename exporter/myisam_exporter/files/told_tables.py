@@ -71,7 +71,7 @@ class ToldTables(RowsByPlace):
     def _moments(self, places: Sequence[int]) -> Sequence[float]:
         if self._ages is None:
             return [self.telling.now] * len(places)
-        return [self._ages.moments[place] for place in places]
+        return self._ages.moments_at(places)
 
     def columns_at(self, places: Sequence[int]) -> list[Sequence[Value]]:
         """The columns of the tables at these places, at least one."""
@@ -122,8 +122,7 @@ def told_again(
     renewed = {*changed, *rates, *before.rates}
     renewed.update(map(groups.name_at, ages.too_old(telling.now)))
     if renewed:
-        ages = ages.copy()
-        ages.tell(telling.now, map(groups.places.__getitem__, renewed), groups)
+        ages = ages.told_again(telling.now, map(groups.places.__getitem__, renewed), groups)
     told = ToldTables(before.columns, groups, telling, rates, sums, ages)
     if renewed:
         told.change = Change(before.generation, frozenset(renewed))
