@@ -67,3 +67,18 @@ def test_where_a_server_does_not_commit_by_itself_what_is_read_stays_locked_for_
                 server.execute("SET SESSION lock_wait_timeout = 1", f"ALTER TABLE {name}.t ADD COLUMN told INT")
         finally:
             server.execute("SET GLOBAL autocommit = 1")
+
+
+@on_every_server
+def test_limits_on_everybodys_queries_cut_no_answer_of_ours(server: PrivateServer) -> None:
+    """Shared hosts set them. SHOW VARIABLES of three rows names no data directory, and all tables were out of sight."""
+    with schema(server, "limited") as name:
+        server.execute(*(f"CREATE TABLE {name}.t{number} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM" for number in range(3)))
+        unlimited = len(look(server).tables["variable"].rows)
+        server.execute("SET GLOBAL sql_select_limit = 2", "SET GLOBAL max_join_size = 1")
+        try:
+            facts = look(server)
+        finally:
+            server.execute("SET SESSION sql_big_selects = 1", "SET GLOBAL sql_select_limit = 18446744073709551615", "SET GLOBAL max_join_size = 18446744073709551615")
+        assert sorted(str(row["table_name"]) for row in facts.tables["tables"].dictionaries()) == ["t0", "t1", "t2"]
+        assert len(facts.tables["variable"].rows) == unlimited

@@ -30,6 +30,7 @@ IN = "in"
 NO_TLS = "offers no TLS"
 UNTRUSTED = "TLS with .* failed"
 OPEN_WAY = "another host without TLS.*ssl-ca.*--allow-cleartext"
+DEMANDED = "If the password is right, the account or the server may demand TLS (REQUIRE SSL or X509, require_secure_transport): name ssl-ca"
 CERTIFICATES = ("none", "self-signed", "another name", "right")
 
 
@@ -257,6 +258,50 @@ def test_a_locked_account_and_an_expired_password_are_said_with_what_to_do(name:
         server.execute(f"CREATE USER 'closed'@'localhost' IDENTIFIED BY '{SECRET}' ACCOUNT LOCK", f"CREATE USER 'old'@'localhost' IDENTIFIED BY '{SECRET}' PASSWORD EXPIRE")
         assert f"the account 'closed' is locked at {server.socket}. ALTER USER ... ACCOUNT UNLOCK; opens it" in outcome(Target("closed", SECRET, socket=server.socket))
         assert f"the password of 'old' has expired at {server.socket}. Give the account a new one" in outcome(Target("old", SECRET, socket=server.socket))
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mariadb-11.8", "mysql-5.6", "mysql-9.7"])
+def test_a_refusal_says_what_may_be_wrong_beside_the_password(name: str, certificates: Path, tmp_path: Path) -> None:
+    """The server's words are the same for a wrong password and for an account that has to come by TLS."""
+    tls = [] if name == "mysql-5.6" else [f"--ssl-ca={certificates}/ca.pem", f"--ssl-cert={certificates}/right.pem", f"--ssl-key={certificates}/right.key"]
+    with CopiedServer(binaries_of(name), tls, port=free_port()) as server:
+        for user, demand in (("encrypted", "SSL"), ("proven", "X509")):
+            made = f"CREATE USER '{user}'@'localhost' IDENTIFIED BY '{SECRET}'"
+            server.execute(*([made, f"GRANT USAGE ON *.* TO '{user}'@'localhost' REQUIRE {demand}"] if name == "mysql-5.6" else [f"{made} REQUIRE {demand}"]))
+            refused = outcome(Target(user, SECRET, socket=server.socket))
+            assert "Access denied for user" in refused
+            assert DEMANDED in refused
+            assert "TLS" not in outcome(Target(user, socket=server.socket)), "who gave no password is told that, and nothing else"
+        if tls:
+            path = option_file(tmp_path, certificates, "ssl-ca=CA")
+            assert outcome(target_from_options([path], user="encrypted", socket=server.socket)) == IN
+            assert "may have to show a certificate (REQUIRE X509): name ssl-cert and ssl-key" in outcome(target_from_options([path], user="proven", socket=server.socket))
+            server.execute(f"CREATE USER 'plain'@'localhost' IDENTIFIED BY '{SECRET}'")
+            assert outcome(Target("plain", SECRET, socket=server.socket)) == IN
+            server.execute("SET GLOBAL require_secure_transport = 1")
+            refused = outcome(Target("plain", SECRET, host="127.0.0.1", port=server.port or 0))
+            assert (DEMANDED if name == "mariadb-10.11" else "lets nobody in without TLS (require_secure_transport). Name its authority's certificate (ssl-ca)") in refused
+
+
+@pytest.mark.parametrize("name", ["mariadb-11.8", "mysql-5.6", "mysql-9.7"])
+def test_who_is_not_let_in_now_is_told_what_ends_that(name: str) -> None:
+    # MariaDB changes max_user_connections only where it was started with one.
+    with CopiedServer(binaries_of(name), ["--max-user-connections=50"]) as server:
+        limit = "GRANT USAGE ON *.* TO {}@localhost WITH {}" if name == "mysql-5.6" else "ALTER USER {}@localhost WITH {}"
+        for user, kind in (("one", "MAX_USER_CONNECTIONS 1"), ("few", "MAX_QUERIES_PER_HOUR 2"), ("any", "MAX_USER_CONNECTIONS 0")):
+            server.execute(f"CREATE USER {user}@localhost IDENTIFIED BY '{SECRET}'", limit.format(user, kind))
+        with server.connect(user="one", password=SECRET):
+            assert re.search(r"allows 'one' no more: .*max_user_connections.*raise the limit", outcome(Target("one", SECRET, socket=server.socket)))
+        assert re.search(r"allows 'few' no more: .*resource.*raise the limit", outcome(Target("few", SECRET, socket=server.socket)))
+        server.execute("SET GLOBAL max_user_connections = 1")
+        with server.connect(user="any", password=SECRET):
+            assert "allows 'any' no more: " in outcome(Target("any", SECRET, socket=server.socket))
+        server.execute("SET GLOBAL max_user_connections = 0", "SET GLOBAL init_connect = 'SELECT * FROM nowhere.nothing'")
+        assert "ends each connection, as its init_connect fails" in outcome(Target("any", SECRET, socket=server.socket))
+        server.execute("SET GLOBAL init_connect = ''")
+        if name == "mysql-9.7":
+            server.execute("SET GLOBAL offline_mode = ON")
+            assert "is in offline mode. SET GLOBAL offline_mode=OFF; ends it" in outcome(Target("any", SECRET, socket=server.socket))
 
 
 def test_a_socket_that_nobody_named_is_asked_only_where_a_servers_user_made_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ from myisam_exporter.server.target import Target
 
 # Servers' error numbers: manual, "Error Message Reference".
 ACCESS_DENIED, ACCESS_DENIED_NO_PASSWORD = 1045, 1698
+OF_THIS_ACCOUNT, USED_UP = 1203, 1226
+INIT_CONNECT_FAILED, OFFLINE, TLS_ONLY = 1184, 3032, 3159
 TOO_MANY_CONNECTIONS, HOST_BLOCKED, HOST_NOT_PRIVILEGED = 1040, 1129, 1130
 LOCKED_ON_MYSQL, LOCKED_ON_MARIADB = 3118, 4151
 # At the login (MySQL), and at the first statement (MariaDB lets the account in, for ALTER USER alone).
@@ -27,7 +29,25 @@ EXPIRED = (
     "the password of {user!r} has expired at {target}. Give the account a new one (ALTER USER ... IDENTIFIED BY ...;) and write it "
     "into the option file, or name another account with --user."
 )
+ACCOUNT_LIMIT = (
+    "the server at {target} allows {user!r} no more: {text}. Close its other connections or wait, raise the limit (ALTER USER or GRANT ... "
+    "WITH MAX_..., or the variable), or name another account with --user."
+)
+# Servers refuse in the same words whether the password is wrong or TLS is missing; MariaDB up to 10.11 has no others for require_secure_transport.
+NEEDS_TLS = (
+    " If the password is right, the account or the server may demand TLS (REQUIRE SSL or X509, require_secure_transport): "
+    "name ssl-ca in the option file."
+)
+NEEDS_CERTIFICATE = " If the password is right, the account may have to show a certificate (REQUIRE X509): name ssl-cert and ssl-key in the option file."
 REFUSALS = {
+    OF_THIS_ACCOUNT: ACCOUNT_LIMIT,
+    USED_UP: ACCOUNT_LIMIT,
+    INIT_CONNECT_FAILED: "the server at {target} ends each connection, as its init_connect fails: {text}. Its error log says why. "
+    "Mend that variable, or name an account that it is not run for (SUPER, CONNECTION ADMIN) with --user.",
+    OFFLINE: "the server at {target} is in offline mode. SET GLOBAL offline_mode=OFF; ends it; "
+    "accounts with SUPER or CONNECTION_ADMIN are let in (--user).",
+    TLS_ONLY: "the server at {target} lets nobody in without TLS (require_secure_transport). "
+    "Name its authority's certificate (ssl-ca) in the option file, or use its socket.",
     TOO_MANY_CONNECTIONS: "the server at {target} has no connection left: {text}. Close some, or raise max_connections.",
     HOST_BLOCKED: "the server at {target} does not accept this host: {text}. See FLUSH HOSTS and the account's host part.",
     HOST_NOT_PRIVILEGED: "the server at {target} does not accept this host: {text}. See FLUSH HOSTS and the account's host part.",
@@ -66,10 +86,17 @@ def _refusal(target: Target, error: StatementRefusedError) -> UserError:
         )
         return UserError(
             f"the server at {target.label} refused the user {target.user!r}: {text}. {origin} "
-            "Give another --user, an option file with the right password (--defaults-file), or type it (-p)."
+            f"Give another --user, an option file with the right password (--defaults-file), or type it (-p).{_way_that_it_wants(target)}"
         )
     message = REFUSALS.get(number, "could not connect to {target}: {text} (error {number}).")
     return UserError(message.format(target=target.label, user=target.user, text=text, number=number))
+
+
+def _way_that_it_wants(target: Target) -> str:
+    """What else than a wrong password the refusal may mean."""
+    if not target.password or target.tls.certificate:
+        return ""
+    return NEEDS_CERTIFICATE if target.tls.wanted else NEEDS_TLS
 
 
 def _unreachable(target: Target, cause: BaseException | None) -> UserError:

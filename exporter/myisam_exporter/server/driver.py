@@ -297,8 +297,8 @@ class ServerConnection:
         socket_or = "" if self._is_socket else "the server's socket, or "
         return UnverifiedWayError(
             f"the server at {self.target.label} asks for the password by {plugin}, which would show it: it was not sent. Use {socket_or}"
-            "TLS with its authority's certificate (ssl-ca). An account with caching_sha2_password may log in by a hash once the server has seen it "
-            "log in over its socket or TLS; those with mysql_native_password or ed25519 always do."
+            "TLS with its authority's certificate (ssl-ca). An account with caching_sha2_password may log in by a hash, where the password is right and "
+            "the server has seen it log in over its socket or TLS; those with mysql_native_password or ed25519 always do."
         )
 
     def _abandon(self) -> None:

@@ -12,7 +12,7 @@ from types import TracebackType
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import finite_number, whole_number
-from myisam_exporter.server.connection_errors import EXPIRED_AT_STATEMENT, explained
+from myisam_exporter.server.connection_errors import REFUSALS, explained
 from myisam_exporter.server.deadlines import DEADLINES
 from myisam_exporter.server.driver import MAXIMUM_ROWS, BrokenConnectionError, Row, ServerConnection, second_handle
 from myisam_exporter.server.granting import logged_in_anonymously, way_to
@@ -23,6 +23,7 @@ from myisam_exporter.server.wire import patience_seconds, waited
 
 DEFAULT_TIMEOUT_SECONDS = 10
 LOCK_WAIT_TIMEOUT_SECONDS = 1
+NO_LIMIT = 2**64 - 1
 # A query and its answer may take so many times what one read may: the server's own limit comes first.
 WHOLE_QUERY_TIMEOUTS = 2
 TOO_SLOW = "what it was asked in one look took too long together"
@@ -58,10 +59,8 @@ class Session:
             self._limit()
         except StatementRefusedError as error:
             self.close()
-            # MariaDB refuses an expired password here, and not at the login.
-            raise (
-                explained(target, error, timeout_seconds) if error.number == EXPIRED_AT_STATEMENT else error
-            ) from None
+            # An expired password (MariaDB) and a used-up allowance are refused here, and not at the login.
+            raise (explained(target, error, timeout_seconds) if error.number in REFUSALS else error) from None
         except BaseException:
             self.close()
             raise
@@ -229,6 +228,8 @@ class Session:
         version = self.version
         # Where a server is set to autocommit=0, what we read of a table would keep its definition locked from look to look.
         settings = ["SESSION autocommit=1", f"SESSION lock_wait_timeout={LOCK_WAIT_TIMEOUT_SECONDS}"]
+        # Where a server limits everybody's SELECTs, answers would be cut without a word, or refused (max_join_size).
+        settings += [f"SESSION sql_select_limit={NO_LIMIT}", "SESSION sql_big_selects=1"]
         if version.at_least(mariadb=(10, 1)):
             settings.append(f"SESSION max_statement_time={self.timeout_seconds}")
         if version.at_least(mysql=(5, 7, 8)):
