@@ -5,21 +5,24 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from MySQLdb import Error
 
+from myisam_advisor.migrate.looking import looked_at
 from myisam_advisor.migrate.prediction import Prediction, left_alone, predict
 from myisam_advisor.migrate.script import alter, runs
 from myisam_advisor.migrate.tables import find_tables
 from myisam_advisor.migrate.times import Machine
 from myisam_advisor.migrate.way_back import back
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.server.session import Session
 from tests.support.myi import header
 from tests.support.program import run
 
 from .clients import client
-from .conftest import schema
+from .conftest import schema, target
 from .test_migrate_schemas import FOUR, kind_of
 
 IN_DATE, OF_DATE = "NO_ZERO_IN_DATE", "NO_ZERO_DATE"
@@ -268,13 +271,19 @@ def test_a_table_of_which_a_file_is_gone_or_damaged_is_told(four: PrivateServer,
                 one.unlink()
 
 
-@pytest.mark.parametrize("ending", [".MYI", ".MYD"])
-def test_a_file_that_one_partition_lacks_is_told(four: PrivateServer, ending: str) -> None:
+DIVIDED = {"three": ("PARTITION BY HASH (a) PARTITIONS 3", "t#P#p1"), "six": ("PARTITION BY RANGE (a) SUBPARTITION BY HASH (a) SUBPARTITIONS 3 (PARTITION p0 VALUES LESS THAN (5), PARTITION p1 VALUES LESS THAN MAXVALUE)", "t#P#p1#SP#p1sp2")}
+
+
+@pytest.mark.parametrize("endings", [(".MYI",), (".MYD",), (".MYI", ".MYD")])
+@pytest.mark.parametrize(("divided", "lost"), DIVIDED.values(), ids=DIVIDED)
+def test_a_file_that_one_partition_lacks_is_told(four: PrivateServer, divided: str, lost: str, endings: tuple[str, ...]) -> None:
     with schema(four, "edges"):
-        if happened(four, "", "CREATE TABLE t (a INT, KEY (a)) ENGINE=MyISAM PARTITION BY HASH (a) PARTITIONS 3"):
+        if happened(four, "", f"CREATE TABLE t (a INT, KEY (a)) ENGINE=MyISAM {divided}"):
             pytest.skip("the server makes no such table")
         four.execute("INSERT INTO t VALUES (1), (2)", "FLUSH TABLES", database="edges")
-        (four.data_directory / "edges" / f"t#P#p1{ending}").unlink()
+        assert predict(find_tables(four.data_directory, None, ["edges.t"]).tables, "InnoDB", kind_of(four, ""), None, Machine())[0].errors == ()
+        for ending in endings:
+            (four.data_directory / "edges" / f"{lost}{ending}").unlink()
         (told,) = predict(find_tables(four.data_directory, None, ["edges.t"]).tables, "InnoDB", kind_of(four, ""), None, Machine())
         assert told.errors[0].code == happened(four, "", "ALTER TABLE t ENGINE=InnoDB") != 0
         repaired = four.execute("REPAIR TABLE t USE_FRM", database="edges")
@@ -318,6 +327,26 @@ def test_a_merge_table_without_its_member_is_given_a_view_of_those_that_are_left
         four.execute(*filter(None, mend.partition("reading: ")[2].split(";")))
         assert four.execute("SELECT i FROM m ORDER BY i", database="edges") == [(1,), (3,)]
         four.execute("DROP VIEW m", *(f"DROP TABLE {name}" for name in "ac"), database="edges")
+
+
+def test_a_member_in_a_tablespace_that_tables_share_is_not_gone(four: PrivateServer) -> None:
+    """MySQL 8.0 and later keep no file of its own of such a table."""
+    with schema(four, "edges"):
+        ((own_files,),) = four.execute("SELECT @@global.innodb_file_per_table")
+        made = [f"CREATE TABLE {name} (i INT) ENGINE=MyISAM" for name in ("a", "b", "é", "d")]
+        four.execute("SET NAMES utf8", *made, "CREATE TABLE m (i INT) ENGINE=MERGE UNION=(a, b, é, d)", "INSERT INTO a VALUES (1)", "INSERT INTO é VALUES (3)", database="edges")
+        try:
+            four.execute("SET NAMES utf8", "SET GLOBAL innodb_file_per_table = 0", "DROP TABLE b", "DROP TABLE d", "ALTER TABLE é ENGINE=InnoDB", "FLUSH TABLES", database="edges")
+        finally:
+            four.execute(f"SET GLOBAL innodb_file_per_table = {own_files}")
+        assert not list((four.data_directory / "edges").glob("@*.ibd"))
+        with Session(target(four), 10) as session:
+            ((_, why),) = looked_at(session, ["edges.m"], "InnoDB", None, Path("/proc")).left_out
+        assert "there is no file of its members edges.b, edges.d. A view" in why
+        assert four.execute("SHOW OPEN TABLES FROM edges") == []
+        four.execute("SET NAMES utf8", *filter(None, why.partition("reading: ")[2].split(";")))
+        assert four.execute("SELECT i FROM m ORDER BY i", database="edges") == [(1,), (3,)]
+        four.execute("SET NAMES utf8", "DROP VIEW m", "DROP TABLE a", "DROP TABLE é", database="edges")
 
 
 def test_a_merge_table_without_any_member_is_to_be_dropped(four: PrivateServer) -> None:

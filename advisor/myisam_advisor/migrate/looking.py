@@ -30,10 +30,14 @@ from myisam_advisor.proofs.proof import server_key
 from myisam_exporter.collectors.host import read_host
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.file_names import decode_schema, decode_table
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.location import locate
 from myisam_exporter.server.session import Session
+from myisam_exporter.server.sql import statement
+
+MOST_SHARED_TABLES = 5_000
 
 
 def looked_at(
@@ -63,6 +67,7 @@ def looked_at(
         raise UserError(
             f"{directory} cannot be read ({error.strerror}): run as root, or as the server's user."
         ) from None
+    found.tables = _with_members_in_shared_files(found.tables, here, session)
     here = with_repeated_members(_with_tablespaces(here, found.tables, session), found.tables, session)
     if later is not None:
         later = replace(later, repeated_members=here.repeated_members)
@@ -114,6 +119,22 @@ def _with_tablespaces(kind: ServerKind, tables: Sequence[FoundTable], session: S
         "SELECT NAME FROM information_schema.INNODB_TABLESPACES WHERE SPACE_TYPE = 'General'", 1
     )
     return kind if isinstance(rows, Unknown) else replace(kind, tablespaces=tuple(row[0] or "" for row in rows))
+
+
+def _with_members_in_shared_files(tables: Sequence[FoundTable], kind: ServerKind, session: Session) -> list[FoundTable]:
+    """Without those that are not gone: MySQL 8.0 and later keep a table of a shared tablespace without any file of its own. The dictionary tells, to PROCESS."""
+    if not kind.keeps_dictionary or not any(one.gone for one in tables):
+        return list(tables)
+    rows = session.rows_or_unknown(
+        statement(
+            "SELECT NAME FROM information_schema.INNODB_TABLES WHERE SPACE_TYPE <> 'Single' LIMIT {}",
+            MOST_SHARED_TABLES,
+        ),
+        1,
+    )
+    names = [] if isinstance(rows, Unknown) else [(row[0] or "").partition("/") for row in rows]
+    shared = {(decode_schema(schema), decoded[0]) for schema, _, table in names if (decoded := decode_table(table))}
+    return [replace(one, gone=tuple(member for member in one.gone if member not in shared)) for one in tables]
 
 
 def _available_bytes(directory: Path, proc: Path) -> float | None:

@@ -289,7 +289,8 @@ def _of_merge(table: FoundTable, moved: set[TableName]) -> list[Refusal]:
 
 
 def _without(table: FoundTable) -> str:
-    return f"there is no file of its member {listed([object_name(*member) for member in table.gone])}"
+    plural = "s" if len(table.gone) > 1 else ""
+    return f"there is no file of its member{plural} {listed([object_name(*member) for member in table.gone])}"
 
 
 def _instead(table: FoundTable) -> str:

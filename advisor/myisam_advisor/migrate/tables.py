@@ -24,6 +24,7 @@ from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.fulltext_pages import IndexWords, sample_words
 from myisam_exporter.files.merge_members import merges_of_members
 from myisam_exporter.files.myi_header import Header
+from myisam_exporter.files.partition_list import listed_partitions
 from myisam_exporter.files.schema_reader import NOT_READ
 from myisam_exporter.files.structure import FULLTEXT, Structure
 from myisam_exporter.files.structure_reader import SERIALISED, FoundStructure, read_structures
@@ -145,6 +146,14 @@ class _Folder:
         except OSError as error:
             refuse_exhaustion(error)
             return ""
+
+    def partitions(self, stem: str) -> int:
+        """How many its list names; 0 where that cannot be read."""
+        try:
+            return listed_partitions(self._files, stem, self._descriptor)
+        except OSError as error:
+            refuse_exhaustion(error)
+            return 0
 
     @cached_property
     def tables_with_index(self) -> frozenset[str]:
@@ -355,7 +364,10 @@ def _unread(scan: DataDirectoryScan) -> dict[str, str]:
 
 def _missing(structure: Structure, table: str, files: Sequence[TableFile], folder: _Folder) -> str:
     """The ending of the first file that is not there."""
-    if not files or (structure.partitioned and table in folder.without_index):
+    if not files or (
+        structure.partitioned
+        and (table in folder.without_index or len(files) < folder.partitions(undivided(files[0].stem)))
+    ):
         return INDEX
     return "" if all(folder.has(f"{file.stem}{DATA}") for file in files) else DATA
 
