@@ -44,6 +44,11 @@ TABLE_LOCKS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, SUM_TIMER_WAIT FROM performanc
 SWITCH_ON = "UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIMED='YES' WHERE NAME='wait/synch/mutex/mysys/KEY_CACHE::cache_lock';"
 
 KEY_CACHE_LOCK_OFF = Unknown("the key-cache lock's instrument is off", SWITCH_ON, off=True)
+# MySQL 5.5's setup_instruments has neither: an UPDATE of them is accepted, and changes no row.
+NO_TABLES = Unknown("before MySQL 5.6 and MariaDB 10.0 performance_schema counts nothing by table", off=True)
+OFF_WITHOUT_TABLES = Unknown(
+    f"{PERFORMANCE_SCHEMA_OFF.reason}; {NO_TABLES.reason}", PERFORMANCE_SCHEMA_OFF.remedy, off=True
+)
 
 FIRST, SECOND = itemgetter(0), itemgetter(1)
 TableCounters = Mapping[tuple[str, str], int]
@@ -96,17 +101,21 @@ class PerformanceSchemaCollector(Collector[Waits]):
         variables = context.sample(VARIABLES)
         if isinstance(variables, Unknown):
             return variables
-        if not variables.is_on("performance_schema"):
-            return PERFORMANCE_SCHEMA_OFF
         session = context.session
+        counts_tables = session.version.at_least(mysql=(5, 6), mariadb=(10, 0))
+        if not variables.is_on("performance_schema"):
+            return PERFORMANCE_SCHEMA_OFF if counts_tables else OFF_WITHOUT_TABLES
         enabled_rows = session.rows_or_unknown(ENABLED, 1, GRANT)
         if isinstance(enabled_rows, Unknown):
             return enabled_rows
         enabled = frozenset(str(name) for (name,) in enabled_rows)
         mutexes = session.rows_or_unknown(WAITS, 3, GRANT) if enabled & INSTRUMENTS.keys() else []
+        counted = {} if isinstance(mutexes, Unknown) else _mutexes(mutexes, enabled)
+        if not counts_tables:
+            return Waits(enabled, counted, NO_TABLES, NO_TABLES, NO_TABLES)
         return Waits(
             enabled,
-            {} if isinstance(mutexes, Unknown) else _mutexes(mutexes, enabled),
+            counted,
             _counters(context, TABLE_READS, "wait/io/table/sql/handler", enabled),
             _counters(context, TABLE_CHANGES, "wait/io/table/sql/handler", enabled),
             _counters(context, TABLE_LOCKS, "wait/lock/table/sql/handler", enabled),

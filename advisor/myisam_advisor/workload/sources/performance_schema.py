@@ -35,6 +35,7 @@ _BATCH_BYTES, _BATCH_ROWS = 8 << 20, 5000
 _SLICE = 10_000 * _PICOSECONDS
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _DEFAULT_TEXT_BYTES = 1024
+_RING_SIZE = "performance_schema_events_statements_history_long_size"
 _PRIVILEGES = frozenset({1044, 1142, 1143, 1227})
 _NEEDED = ("global_instrumentation", "thread_instrumentation", "events_statements_current")
 _TABLES = ("events_statements_history_long", "events_statements_history")
@@ -73,7 +74,7 @@ class History(Watch):
         self.table = _table_to_read(variables, self._rows)
         self._from = quote_table("performance_schema", self.table)
         self._text_bytes = _count(variables.get("performance_schema_max_sql_text_length")) or _DEFAULT_TEXT_BYTES
-        self._ring = _count(variables.get("performance_schema_events_statements_history_long_size"))
+        self._ring = _count(variables.get(_RING_SIZE))
         self._is_exact = self._rows(_CHARACTER_SET, 1)[:1] == [("utf8mb4",)]
         self._ours = self._one_count(_OURS)
         self._began, self._offset = self._clock()
@@ -252,6 +253,11 @@ def _pairs(rows: Sequence[Row]) -> dict[str, str]:
 def _table_to_read(variables: Mapping[str, str], ask: Callable[[Sql, int], list[Row]]) -> str:
     """The longest history that is on. Raises UserError where none is."""
     instead = "or record with the server's slow log: leave --source out."
+    if _RING_SIZE not in variables:
+        # MySQL 5.5 has no consumer of that name, and does not start with one in its option file.
+        raise UserError(
+            f"performance_schema keeps no statements in this version of the server: {instead.removeprefix('or ')}"
+        )
     if variables.get("performance_schema") != "ON":
         raise UserError(
             "performance_schema is off, and can only be switched on when the server starts. Put performance_schema=ON and "

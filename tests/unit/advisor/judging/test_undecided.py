@@ -15,6 +15,7 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.past import silence_of
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.reports.formats.base import Shown, report_named
+from tests.rules.test_cases import CASES
 from tests.support.rules import outcome
 
 SHIPPED = next(rule for rule in shipped_rules() if rule.id == "recovery-disabled")
@@ -76,3 +77,21 @@ def test_a_rule_that_could_decide_nothing_says_all_that_it_needs() -> None:
     assert (one.needs, one.how) == ("rates; blocks", "look again")
     (many,) = judged(*(lacking("a", f"fact {number}") for number in range(5))).not_evaluated
     assert many.needs == "fact 0; fact 1; fact 2; and 2 more"
+
+
+READERS, JOINS = ("key-cache-contention", "readers_that_cannot_be_told_apart_leave_it_open_on_mysql"), ("fixed-row-format", "joins_read_rows_of_two_tables")
+
+
+@pytest.mark.parametrize(("case", "version", "variables", "how"), [
+    (READERS, {"flavour": "mysql", "version": "5.5.34"}, {}, ""),  # has neither
+    (READERS, {"flavour": "mysql", "version": "5.6.51"}, {}, "performance_schema with wait/io/table/sql/handler"),
+    (READERS, {"flavour": "percona", "version": "5.5.62"}, {"userstat": "OFF"}, "SET GLOBAL userstat = ON;"),
+    (JOINS, {"flavour": "mysql", "version": "5.5.34"}, {}, ""),
+    (JOINS, {"flavour": "mysql", "version": "5.6.51"}, {}, "performance_schema with wait/io/table/sql/handler"),
+    (JOINS, {"flavour": "mariadb", "version": "10.5.23"}, {"userstat": "OFF"}, "SET GLOBAL userstat = ON;"),
+])  # fmt: skip
+def test_what_would_count_rows_by_table_is_what_this_version_has(case: tuple[str, str], version: dict[str, str], variables: dict[str, str], how: str) -> None:
+    facts = next(one["facts"] for rule, one in CASES if (rule, one["name"]) == case)
+    changed = {"server": facts.get("server", {}) | version, "variable": facts.get("variable", {}) | variables}
+    judgement = judge(prepared(facts_from_document({"schema": 1, **facts, **changed}), Site(shipped_rules())))
+    assert [one.how for one in judgement.not_evaluated if one.rule == case[0]] == [how]

@@ -1,0 +1,38 @@
+"""What is said to make a fact known, does on the version that it is said of."""
+
+from pathlib import Path
+
+import pytest
+
+from myisam_exporter.collectors.performance_schema import NO_TABLES, OFF_WITHOUT_TABLES
+from tests.servers.conftest import look
+from tests.support.program import run
+from tests.support.servers import CopiedServer, binaries_of
+
+BY_TABLE = ("tables.rows_read_per_second", "tables.rows_changed_per_second", "tables.lock_wait_seconds_per_second", "indexes.rows_read_since_start")
+
+
+@pytest.mark.parametrize("kind", ["mysql-5.5", "mysql-5.6", "mysql-8.0", "mariadb-10.5"])
+def test_each_instrument_that_is_to_be_switched_on_is_there(kind: str) -> None:
+    with CopiedServer(binaries_of(kind), ["--performance-schema=ON"]) as server:
+        server.execute("UPDATE performance_schema.setup_instruments SET ENABLED = 'NO' WHERE NAME LIKE 'wait/%'")
+        said = {unknown.remedy for unknown in look(server).unknown.values() if unknown.remedy.startswith("UPDATE ")}
+        assert said
+        for statement in said:
+            assert server.execute(statement, "SELECT ROW_COUNT()") == [(1,)], statement
+
+
+def test_what_no_switch_makes_known_has_no_remedy() -> None:
+    with CopiedServer(binaries_of("mysql-5.5"), ["--performance-schema=ON"]) as server:
+        unknown = look(server).unknown
+        assert {unknown[column] for column in BY_TABLE} == {NO_TABLES}
+        server.restart(["--performance-schema=OFF"])
+        assert look(server).unknown["tables.lock_wait_seconds_per_second"] == OFF_WITHOUT_TABLES
+
+
+def test_no_option_is_advised_with_which_the_server_would_not_start(tmp_path: Path) -> None:
+    with CopiedServer(binaries_of("mysql-5.5"), ["--performance-schema=OFF"]) as server:
+        for switch in ("OFF", "ON"):
+            server.restart([f"--performance-schema={switch}"])
+            done = run("record", "--socket", server.socket, "--user", "root", "--output", tmp_path / "w", "--seconds", "2", "--source", "performance-schema", "--yes")
+            assert (done.returncode, "keeps no statements in this version" in done.stderr, "events" in done.stderr) == (2, True, False)
