@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from io import StringIO
 from typing import TextIO
@@ -25,6 +26,9 @@ UNKNOWN_SIGN = "-"
 COLUMN_GAP = 2
 # Of a table whose last column is text as long as it likes: its columns, and what the others may take of the terminal's width.
 RAGGED_COLUMNS, RAGGED_SHARE = 3, 0.7
+# What a spreadsheet takes for a formula, and what number is none. Source: OWASP, "CSV Injection".
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+PLAIN_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 Say = Callable[[str, Value], str]
 
 
@@ -109,8 +113,13 @@ def _as_csv(result: Result, reader: TextIO | None) -> str:
     writer = csv.writer(text)
     for row in (result.columns, *result.rows):
         # Cell by cell: the line ends of the format stay.
-        writer.writerow([as_read_by(reader, cell) if isinstance(cell, str) else cell for cell in row])
+        writer.writerow([as_read_by(reader, _no_formula(cell)) if isinstance(cell, str) else cell for cell in row])
     return text.getvalue()
+
+
+def _no_formula(cell: str) -> str:
+    """The text behind an apostrophe where a spreadsheet would run it: whoever may make a table chooses its name."""
+    return f"'{cell}" if cell.startswith(FORMULA_SIGNS) and not PLAIN_NUMBER.fullmatch(cell) else cell
 
 
 def _width(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:

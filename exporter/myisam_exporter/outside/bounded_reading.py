@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import errno
 import os
+import select
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +17,8 @@ from typing import Protocol
 # /proc/cpuinfo of 4,096 processors has 6 MB.
 KERNEL_TEXT_BYTES = 16 << 20
 _PART_BYTES = 1 << 16
+# A snapshot over ssh takes an interval, and at 100,000 tables half a minute more.
+PIPE_SECONDS = 60
 # Nearly all files of a thread are shorter; a process may be in 65,536 groups, and its status names them.
 _SMALL_BYTES, _MOST_SMALL_BYTES = 4096, 1 << 20
 
@@ -42,6 +46,35 @@ def bounded_bytes(path: Path | str, maximum_bytes: int = KERNEL_TEXT_BYTES) -> b
     if len(content) > maximum_bytes:
         raise _too_large(path)
     return content
+
+
+class NamedFile:
+    """A file that the user named, to be read once. A pipe or FIFO may have nobody who writes: it is waited for, but not for ever.
+
+    Raises OSError as open(2) and read(2) do, and TimeoutError once nothing came for PIPE_SECONDS.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK)
+        self.mode = os.fstat(self._descriptor).st_mode
+        self._is_pipe = stat.S_ISFIFO(self.mode)
+        os.set_blocking(self._descriptor, not self._is_pipe)
+
+    def __enter__(self) -> NamedFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+    def read(self, size: int, /) -> bytes:
+        """So many bytes at most; none at the end."""
+        if self._is_pipe:
+            # A FIFO that nobody opened for writing yet is not at its end here, as it would be for read(2).
+            ready = select.poll()
+            ready.register(self._descriptor, select.POLLIN)
+            if not ready.poll(PIPE_SECONDS * 1000):
+                raise TimeoutError(errno.ETIMEDOUT, f"nobody wrote into this pipe for {PIPE_SECONDS} s")
+        return os.read(self._descriptor, size)
 
 
 def bounded_text(path: Path | str, encoding: str = "ascii") -> str:

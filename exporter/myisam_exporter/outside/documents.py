@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.outside.bounded_reading import at_most
+from myisam_exporter.outside.bounded_reading import NamedFile, at_most
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +69,8 @@ class DocumentError(Exception):
 def read_text(path: Path | str, kind: str, maximum_bytes: int) -> str:
     """The text of a file, which may be a pipe, and packed by gzip; "-" is standard input. No more is read, or unpacked, than is allowed.
 
+    A pipe that has a name is waited for so long (NamedFile), standard input for as long as it takes.
+
     Raises UserError when it cannot be read, is larger, is damaged, or is no UTF-8.
     """
     try:
@@ -77,7 +79,7 @@ def read_text(path: Path | str, kind: str, maximum_bytes: int) -> str:
                 raise UserError(f"cannot read the {kind}: standard input is closed.")
             content = at_most(sys.stdin.buffer, maximum_bytes)
         else:
-            with open(path, "rb") as file:
+            with NamedFile(path) as file:
                 content = at_most(file, maximum_bytes)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         why = getattr(error, "strerror", None) or error

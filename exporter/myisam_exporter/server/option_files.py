@@ -16,6 +16,7 @@ from pathlib import Path
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.bounded_reading import NamedFile, at_most
 from myisam_exporter.server.login_path import LoginFileError, read_login_file
 
 STANDARD_FILES = (Path("/etc/my.cnf"), Path("/etc/mysql/my.cnf"))
@@ -234,14 +235,13 @@ def _text(path: Path, depth: int) -> str:
     Raises UserError where it cannot be read, is too large, or where everybody could have written it: clients ignore such a file.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | (os.O_NONBLOCK if depth else 0))
-        with open(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) and (depth or not stat.S_ISFIFO(status.st_mode)):
+        with NamedFile(path) as file:
+            is_file = stat.S_ISREG(file.mode)
+            if not is_file and (depth or not stat.S_ISFIFO(file.mode)):
                 raise UserError(f"the option file {path} is no file: name one, or take the !include of it out.")
-            if stat.S_ISREG(status.st_mode) and status.st_mode & stat.S_IWOTH:
+            if is_file and file.mode & stat.S_IWOTH:
                 raise UserError(f"everybody may write to the option file {path}, so it is not used: chmod o-w {path}")
-            data = file.read(MAXIMUM_BYTES + 1)
+            data = at_most(file, MAXIMUM_BYTES)
     except OSError as error:
         raise UserError(
             f"cannot read the option file {path}: {error.strerror}. Check the path and its permissions."

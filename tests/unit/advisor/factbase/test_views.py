@@ -145,3 +145,20 @@ def test_csv_cannot_steer_a_terminal_and_a_pipe_gets_the_bytes_as_they_are(monke
     as_they_are = '\x1b[2J,rows\r\n"\x1b[31m\x9b\u202eü\n",3\r\n'
     assert result_as_text(hostile, "csv", io.StringIO()) == result_as_text(hostile, "csv") == as_they_are
     assert result_as_text(hostile, "csv", Terminal()) == "\\x1b[2J,rows\r\n\\x1b[31m\\x9b\\u202eü\\n,3\r\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=HYPERLINK(\"http://x\")", "\"'=HYPERLINK(\"\"http://x\"\")\""), ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"), ("-2+3", "'-2+3"), ("@SUM(A1)", "'@SUM(A1)"), ("\t=1", "'\t=1"), ("\uff1d1", "'\uff1d1"),
+        ("-1", "-1"), ("+2.5e-3", "+2.5e-3"), ("-.5", "-.5"), ("-", "'-"), ("a=1", "a=1"), ("", '""'),
+    ],
+)  # fmt: skip
+def test_no_cell_of_csv_is_a_formula_and_numbers_are_as_they_are(text: str, cell: str) -> None:
+    assert result_as_text(Result(("name",), [(text,)]), "csv") == f"name\r\n{cell}\r\n"
+
+
+def test_numbers_and_json_keep_their_values() -> None:
+    result = Result(("name", "number", "nothing"), [("=1", -5, None)])
+    assert result_as_text(result, "csv") == "name,number,nothing\r\n'=1,-5,\r\n"
+    assert json.loads(result_as_text(result, "json")) == [{"name": "=1", "number": -5, "nothing": None}]

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from myisam_advisor.catalogue.configuration import load_site
 from myisam_advisor.catalogue.rules import load_rule
 from myisam_exporter.errors import MAXIMUM_MESSAGE_CHARACTERS, UserError, brief, shortened
+from myisam_exporter.outside import bounded_reading
 from myisam_exporter.outside.documents import (
     DocumentError,
     Limits,
@@ -121,6 +123,33 @@ def test_no_more_is_read_than_is_allowed_and_pipes_are_read_to_their_end(tmp_pat
     (tmp_path / "latin").write_bytes(b"\xff")
     with pytest.raises(UserError, match="not UTF-8"):
         read_yaml_document(tmp_path / "latin", "thing")
+
+
+def test_a_pipe_that_nobody_writes_into_ends_in_an_error_and_a_slow_one_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `--facts <(ssh host myisam-snapshot)` and a FIFO come: the first was read for as long as it took, the second for ever."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setattr(bounded_reading, "PIPE_SECONDS", 0.2)
+    with pytest.raises(UserError, match=r"cannot read the thing .*/pipe: nobody wrote into this pipe for 0\.2 s"):
+        read_text(pipe, "thing", 1000)
+    reading, writing = os.pipe()
+    try:
+        with pytest.raises(UserError, match="nobody wrote into this pipe"):
+            read_text(Path(f"/dev/fd/{reading}"), "thing", 1000)
+        monkeypatch.setattr(bounded_reading, "PIPE_SECONDS", 30)
+
+        def write() -> None:
+            for part in (b"a: ", b"1\n"):
+                time.sleep(0.3)
+                os.write(writing, part)
+            os.close(writing)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        assert read_text(Path(f"/dev/fd/{reading}"), "thing", 1000) == "a: 1\n"
+        writer.join()
+    finally:
+        os.close(reading)
 
 
 @pytest.mark.slow

@@ -1,4 +1,5 @@
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -6,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside import bounded_reading
 from myisam_exporter.server import option_files
 from myisam_exporter.server.option_files import Further, login_file, read_option_files
 from myisam_exporter.server.target import target_from_options
@@ -153,6 +155,18 @@ def test_what_is_included_and_is_no_file_is_named_at_once(tmp_path: Path, kind: 
     main.write_text(f"!includedir {included.parent}\n[client]\nuser=u\n")
     with pytest.raises(UserError, match=rf"{included}.*(is no file|Is a directory)"):
         read_option_files([main])
+
+
+def test_an_option_file_may_be_a_pipe_and_one_without_a_writer_ends_in_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text("[client]\nuser=u\n"))
+    writer.start()
+    assert read_option_files([pipe]).value("user") == "u"
+    writer.join()
+    monkeypatch.setattr(bounded_reading, "PIPE_SECONDS", 0.1)
+    with pytest.raises(UserError, match=r"cannot read the option file .*/pipe: nobody wrote into this pipe"):
+        read_option_files([pipe])
 
 
 def test_a_file_that_everybody_may_write_is_not_used(tmp_path: Path) -> None:
