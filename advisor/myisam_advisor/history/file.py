@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -125,6 +126,16 @@ def say_what_is_damaged(path: Path, records: Records) -> None:
     entries = f"{len(records.damaged)} damaged {'entry' if len(records.damaged) == 1 else 'entries'}"
     pages = "; a part of it cannot be read at all" if records.torn else ""
     _log.warning("the history %s: %s skipped%s. What is sound is used.", path, entries, pages)
+
+
+def is_at(path: Path, file: os.stat_result) -> bool:
+    """Whether this file is still the one of that name; also where nobody can tell."""
+    try:
+        return os.path.samestat(path.stat(), file)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 def set_aside(path: Path, error: Exception) -> Path:

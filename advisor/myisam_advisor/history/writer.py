@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from myisam_advisor.errors import HistoryError
 from myisam_advisor.history.episodes import prune_episodes, recalled, write_memory
-from myisam_advisor.history.file import open_to_write, pragma, rescue, say_what_is_damaged, set_aside
+from myisam_advisor.history.file import is_at, open_to_write, pragma, rescue, say_what_is_damaged, set_aside
 from myisam_advisor.history.forecasts import forecasts_of
 from myisam_advisor.history.format import (
     LATEST,
@@ -107,6 +107,7 @@ class History:
         self._written = 0
         self._failure = ""
         self._records: Records | None = None
+        self._file: os.stat_result | None = None
         # The generations of `tables` and `indexes` whose formats the file holds, by target.
         self._noted: dict[int, tuple[int, int]] = {}
         self._forecasts: dict[str, Mapping[str, float | None]] = {}
@@ -192,22 +193,34 @@ class History:
 
     def _open(self) -> Records:
         try:
-            self._records = open_to_write(self.path)
+            return self._opened()
         except FILE_FAULTS as error:
             if not is_damage(error):
                 raise
-            self._begin_anew(error)
-        assert self._records is not None
+            return self._begin_anew(error)
+
+    def _opened(self) -> Records:
+        self._records = open_to_write(self.path)
+        self._file = self.path.stat()
         return self._records
 
-    def _begin_anew(self, error: Exception) -> None:
+    def _at_hand(self) -> Records:
+        """The open file; another one where it was removed or replaced: what is written to that, nobody finds, and it takes room."""
+        if self._records is not None and self._file is not None and not is_at(self.path, self._file):
+            _log.warning("the history %s was removed or replaced: what is at its place now is gone on with", self.path)
+            self._close()
+            self._noted.clear()
+        return self._records or self._open()
+
+    def _begin_anew(self, error: Exception) -> Records:
         """Set the file aside and go on with a new one, which gets what was sound."""
         self._close()
         self._noted.clear()
         moved = set_aside(self.path, error)
-        self._records = open_to_write(self.path)
-        kept = rescue(moved, self._records)
+        records = self._opened()
+        kept = rescue(moved, records)
         _log.info("the new history %s begins with %d sound entries of the old one", self.path, kept)
+        return records
 
     def _attempt(self, action: Callable[[Records], Result]) -> Result | None:
         """Do something with the file; None when that fails. What is broken is mended for the next time.
@@ -215,7 +228,7 @@ class History:
         Nothing is raised: a look goes on without its history.
         """
         try:
-            records = self._records or self._open()
+            records = self._at_hand()
             with records.database:
                 done = action(records)
             say_what_is_damaged(self.path, records)

@@ -6,6 +6,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from myisam_advisor.history.file import pragma
 from myisam_advisor.history.format import SAMPLE, target_id
 from myisam_advisor.history.memory import Clocks
@@ -86,3 +88,27 @@ def test_a_server_that_comes_back_is_followed_anew(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         names = [name for (name,) in database.execute("SELECT name FROM setting WHERE target = ?", (target_id(GONE),))]
     assert "table s.t" in names
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_was_removed_or_replaced_while_the_daemon_runs_is_written_where_others_look(tmp_path: Path, *, replaced: bool) -> None:
+    path, other = tmp_path / "h.sqlite", tmp_path / "kept.sqlite"
+    kept = History(other)
+    follow(kept, GONE, facts())
+    kept.close()
+    history = History(path)
+    follow(history, LABEL, facts())
+    for file in tmp_path.glob("h.sqlite*"):
+        file.unlink()
+    if replaced:
+        other.rename(path)
+    follow(history, LABEL, facts())
+    held = [str(file.readlink()) for file in Path("/proc/self/fd").iterdir() if file.is_symlink()]
+    history.close()
+    assert targets_of(path) == ([LABEL, GONE] if replaced else [LABEL])
+    with closing(sqlite3.connect(path)) as database:
+        # What is told once is told in the new file, too.
+        assert "table s.t" in {name for (name,) in database.execute("SELECT name FROM setting WHERE target = ?", (target_id(LABEL),))}
+    # The room of the old one is given back.
+    assert not [one for one in held if one.startswith(str(path)) and one.endswith("(deleted)")]
+    assert not list(tmp_path.glob("*damaged*"))
