@@ -336,10 +336,11 @@ def _told(pair: Pair[DataDirectoryScan]) -> ToldTables:
     if before is not None:
         after.memo.write_statements = before.files_generation, statements_of(written)
     known = None if before is None else before.memo.told
+    status = pair.other(STATUS)
     all_told = _counts_all_statements(written.values(), pair)
     telling = Telling(
         after.now,
-        _start_of_server(pair, known),
+        None if isinstance(status, Unknown) else status.server_started,
         NOTHING_KNOWN if before is None else _write_rates(NOTHING_WRITTEN, pair, all_told),
         merged_into(after, groups.places),
     )
@@ -353,15 +354,6 @@ def _told(pair: Pair[DataDirectoryScan]) -> ToldTables:
     if known is not None and changed is not None and telling.continues(known.telling):
         return told_again(known, groups, telling, rates, changed)
     return told_anew(TABLE_COLUMNS, groups, telling, rates)
-
-
-def _start_of_server(pair: Pair[DataDirectoryScan], known: ToldTables | None) -> float | None:
-    """When the server started, by the clock of the scan; None where it does not say for how long it is up."""
-    if known is not None and known.telling.now == pair.after.now:
-        return known.telling.server_started  # the same scan as before: the uptime is of a later moment
-    status = pair.other(STATUS)
-    uptime = None if isinstance(status, Unknown) else status.number("Uptime")
-    return None if uptime is None else pair.after.now - uptime
 
 
 def write_statements(pair: Pair[DataDirectoryScan]) -> dict[TableName, int]:

@@ -31,12 +31,13 @@ class Status:
     """Counters since start (or FLUSH STATUS) and states, as numbers where they are numbers.
 
     `threads_running` is the mean of all readings so far, as `connections_at_work` has it; `own_statements` counts what this
-    connection has sent.
+    connection has sent. `asked_at` is when the server was asked: seconds since 1970; None of a status that was kept in a file.
     """
 
     values: Mapping[str, Value]
     threads_running: float | None = None
     own_statements: int = 0
+    asked_at: float | None = None
 
     def number(self, name: str) -> int | float | None:
         """A status value as a number; None when it does not exist here."""
@@ -47,6 +48,12 @@ class Status:
         """Seconds since the server started; None where it says that it has not yet, by a clock that was set back: nearly 2^64 then."""
         seconds = self.number(UPTIME)
         return None if seconds is None or seconds > LARGEST_WHOLE else seconds
+
+    @property
+    def server_started(self) -> float | None:
+        """When the server started, or up to a second later: its uptime has whole seconds. None where that is not known."""
+        uptime = self.uptime_seconds
+        return None if uptime is None or self.asked_at is None else self.asked_at - uptime
 
 
 STATUS = SampleKey("status", Status)
@@ -92,7 +99,7 @@ class StatusCollector(Collector[Status]):
 
     def collect(self, context: Context) -> Status | Unknown:
         """One statement; no privilege is needed. Of some names where the context has them."""
-        wanted = context.names.get(self.name)
+        wanted, asked_at = context.names.get(self.name), context.clock.time()
         rows = context.session.rows_or_unknown(status_named(wanted) if wanted else "SHOW GLOBAL STATUS", 2)
         if isinstance(rows, Unknown):
             return rows
@@ -102,7 +109,8 @@ class StatusCollector(Collector[Status]):
         own = values.get(THREADS_RUNNING)
         if isinstance(own, int):
             context.threads_running.append(own)
-        return Status(values, connections_at_work(context.threads_running), context.session.statements)
+        at_work = connections_at_work(context.threads_running)
+        return Status(values, at_work, context.session.statements, asked_at)
 
     def facts(self, pair: Pair[Status]) -> Iterable[Block]:
         """One row a status variable, how many statements were our own, and how many connections were at work."""

@@ -1,5 +1,8 @@
 """Tables from the files that four real servers made: what the recorder wrote into them is what is read."""
 
+import os
+import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +10,7 @@ import pytest
 
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.myi import COLLECTOR, HIDDEN_STATEMENTS
+from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
 from tests.support.recorded import RecordedLook
@@ -93,3 +97,17 @@ def test_writes_are_rates_and_rows_a_statement(look: RecordedLook) -> None:
 def test_without_the_data_directory_there_is_no_scan(look: RecordedLook) -> None:
     gone = Unknown("no server")
     assert look.collected("myi", server=gone) is gone
+
+
+def test_what_was_written_since_the_start_does_not_depend_on_how_long_the_look_takes(tmp_path: Path) -> None:
+    """Between the server's uptime and a scan of many tables, or with performance_schema asked between the two, some seconds pass."""
+    shutil.copytree(FOLDERS["mariadb-10.11"] / "shop", tmp_path / "shop")
+    began = time.time()
+    for name, seconds_ago in (("items", 305), ("posts", 312)):
+        os.utime(tmp_path / "shop" / f"{name}.MYD", times=(began - seconds_ago,) * 2)
+    scan = scan_data_directory(tmp_path, tmp_path.stat().st_uid)
+    # It started 310 s ago.
+    pair = Pair(scan, others={STATUS.name: Status({"Uptime": 300}, asked_at=began - 10)})
+    rows = [dict(zip(block.columns, row, strict=True)) for block in COLLECTOR.facts(pair) if block.table == "tables" for row in block.rows]
+    found = {row["table_name"]: row["written_since_start"] for row in rows}
+    assert (found["items"], found["posts"]) == (1, 0)

@@ -47,3 +47,12 @@ def test_texts_are_no_numbers() -> None:
     assert status.number("Nothing") is None
     assert status.uptime_seconds == 7
     assert COLLECTOR.name == "status"
+
+
+def test_the_start_is_told_by_the_moment_in_which_the_uptime_was_asked_for(look: RecordedLook) -> None:
+    status = cast(Status, look.second.sample(STATUS))
+    assert status.asked_at is not None
+    assert status.asked_at == pytest.approx(look.second.taken_at, abs=60)
+    assert status.server_started == status.asked_at - look.number_told(STATEMENT, "Uptime")
+    assert Status({"Uptime": 7}).server_started is None
+    assert Status({}, asked_at=9.0).server_started is None
