@@ -185,6 +185,21 @@ def test_an_index_over_a_whole_tinytext_of_two_bytes_a_character_is_told(four: P
             assert happened(four, sql_mode, "ALTER TABLE t ENGINE=InnoDB") == 0
 
 
+@pytest.mark.parametrize(("kind", "last"), [("TINYINT", 127), ("TINYINT UNSIGNED", 255), ("SMALLINT UNSIGNED", 65_535), ("MEDIUMINT", 8_388_607), ("INT", 0)])
+def test_how_far_a_counter_within_groups_comes_behind_its_mend_is_told(four: PrivateServer, kind: str, last: int) -> None:
+    """Behind it MariaDB refuses each row of each group (167), and MySQL gives the last number again and again, and so refuses a second one of a group (1062)."""
+    with schema(four, "edges"):
+        four.execute(f"CREATE TABLE t (a INT, n {kind} AUTO_INCREMENT, PRIMARY KEY (a, n)) ENGINE=MyISAM", database="edges")
+        (told,) = predict(find_tables(four.data_directory, None, ["edges.t"]).tables, "InnoDB", kind_of(four, ""), None, Machine())
+        mend = told.errors[0].mend
+        assert (f"then, no further than {last:,}: " in mend) is bool(last)
+        assert ("no further" in mend) is bool(last)
+        if last:
+            four.execute(mend.split(";")[0], "ALTER TABLE t ENGINE=InnoDB", f"INSERT INTO t VALUES (1, {last - 1})", "INSERT INTO t (a) VALUES (1)", database="edges")
+            assert four.execute("SELECT MAX(n) FROM t", database="edges") == [(last,)]
+            assert happened(four, "", "INSERT INTO t (a) VALUES (1)") == (167 if "mariadb" in four.binaries.name else 1062)
+
+
 HASHED = {
     "too long for a key": "id BIGINT NOT NULL PRIMARY KEY, u VARCHAR(255), i INT INVISIBLE, UNIQUE (id, u)",
     "asked for": "x INT, UNIQUE (x) USING HASH",

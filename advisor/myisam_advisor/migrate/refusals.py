@@ -38,7 +38,7 @@ from myisam_advisor.migrate.row_size import OLD_FORMATS, counted_trees, full_row
 from myisam_advisor.migrate.server_kind import ARIA, DICTIONARY_SINCE, INNODB, ServerKind
 from myisam_advisor.migrate.table_spaces import as_placed, missing_tablespace, refused_compression, refused_tablespaces
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.structure import Index, Structure
+from myisam_exporter.files.structure import Column, Index, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, statement
 
 MAXIMUM_COLUMNS = 1017
@@ -46,6 +46,7 @@ MAXIMUM_COLUMNS = 1017
 OLD_ARIA_KEY_BYTES, ARIA_KEY_BYTES, LONGER_ARIA_KEYS_SINCE = 2000, 2300, (10, 6)
 # Of an engine that is not the enforced one: 1286 in MariaDB 10.5, 1290 in 10.11 and 11.8; those between were not tried.
 ENFORCED_BY_OPTION_SINCE = (10, 6)
+INT_BYTES = 4
 FOREIGN_ROW_FORMATS = frozenset({"FIXED", "PAGE"})
 
 
@@ -126,8 +127,16 @@ def _counter(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Ref
                 1075,
                 f"{column.name} counts within an index whose first column is another: no engine but MyISAM and Aria counts so",
                 statement("ALTER TABLE {} ADD KEY ({});", table, name)
-                + " It counts through the whole table then. Or number in the application.",
+                + f" It counts through the whole table then{_counts_to(column)}. Or number in the application.",
             )
+
+
+def _counts_to(column: Column) -> str:
+    """How far a counter comes that was large enough within a group; of INT and larger ones nothing."""
+    if column.maximum_bytes >= INT_BYTES:
+        return ""
+    bits = 8 * column.maximum_bytes - (not column.unsigned)
+    return f", no further than {(1 << bits) - 1:,}: where that is too few, make the column wider first"
 
 
 def _options(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
