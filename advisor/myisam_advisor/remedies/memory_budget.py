@@ -2,11 +2,13 @@
 
 What memory can give is what is available now, less what the present key caches will still grow into, less the page cache that row data
 keeps, less a tenth of the whole as headroom. The whole is the machine's memory or the limit of the server's control group, whichever
-is smaller. Where nobody tells what is available, it is the whole less what key caches and InnoDB's buffer pool were promised.
+is smaller. Where nobody tells what is available, it is the whole less what key caches and InnoDB's buffer pool were promised. A server
+of 32 bits cannot address more than it can, however large the machine is.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 
 from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, OVERHEAD_BYTES_PER_BLOCK
@@ -20,6 +22,10 @@ HEADROOM_RATIO = 0.1
 ROW_DATA_SHARE = 0.5
 # No remedy alone takes more than this, however much is free: the next one may need it, and a machine does not serve key caches only.
 LARGEST_SHARE = 0.25
+# Of 4 GiB the kernel keeps a part, and programs, libraries and holes between them take another: about 2.5 GiB are left for buffers and connections.
+ADDRESSABLE_BYTES = 5 << 29
+# version_compile_machine of servers of 32 bits: Linux and BSD, Windows, ARM.
+_OF_32_BITS = re.compile(r"i[3-6]86|ia32|x86|arm(?!64)\w*", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -68,16 +74,27 @@ def budget_of(facts: FactSet) -> MemoryBudget:
         return MemoryBudget()
     available = real_of(host.get("memory_available_bytes"))
     anonymous = real_of(mysqld.get("anonymous_bytes"))
-    if group and anonymous is not None:
-        in_group = max(group - anonymous, 0.0)
-        available = in_group if available is None else min(available, in_group)
+    addressable = addressable_bytes(facts)
+    if addressable is not None:
+        limits.append(ADDRESSABLE_BYTES)
+    left = [available, max(group - anonymous, 0.0) if group and anonymous is not None else None, addressable]
+    known = [part for part in left if part is not None]
     return MemoryBudget(
         limit_bytes=min(limits),
-        available_bytes=available,
+        available_bytes=min(known) if known else None,
         unfilled_key_cache_bytes=sum(_unfilled(cache) for cache in facts.tables["key_cache"].dictionaries()),
         promised_bytes=max(_promised(facts), anonymous or 0.0),
         row_data_bytes=real_of(totals.get("myisam_data_bytes")),
     )
+
+
+def addressable_bytes(facts: FactSet) -> float | None:
+    """What a server of 32 bits can still address beside what it was promised and what it holds; None for one of 64 bits."""
+    machine = facts.tables["variable"].by_name("value").get("version_compile_machine")
+    if not isinstance(machine, str) or not _OF_32_BITS.fullmatch(machine):
+        return None
+    held = real_of(facts.single("mysqld").get("anonymous_bytes")) or 0.0
+    return max(ADDRESSABLE_BYTES - max(_promised(facts), held), 0.0)
 
 
 def _promised(facts: FactSet) -> float:

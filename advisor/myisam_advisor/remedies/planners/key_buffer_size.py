@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, STEP_BYTES, named_cache, spoken_prefix
+from myisam_advisor.remedies.memory_budget import addressable_bytes
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.remedies.statements.variables import set_global
@@ -18,6 +19,8 @@ SMALLEST_GROWTH = 1.1
 # Bug 43932, reported on 5.1.32: key caches above 4 GiB corrupted indexes. Which release mended it is not known here, so all before 5.5 are spared.
 LARGE_CACHES_SAFE_FROM = 50500
 LARGEST_SAFE_BYTES = (4 << 30) - STEP_BYTES
+# Of what a server of 32 bits can still address connections need the rest, and a key cache is one piece.
+ADDRESSABLE_SHARE = 0.5
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -30,13 +33,14 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     wanted, basis = need
     if known_size and wanted <= known_size:
         return NotWorth(f"the key cache holds {basis} already")
-    room = None if context.room_bytes is None else (known_size or 0) + context.room_bytes
+    spare, giver = _spare(context)
+    room = None if spare is None else (known_size or 0) + spare
     is_whole = room is None or wanted <= room
     if not is_whole and known_size is None:
         # What memory can spare comes on top of it: without it, a size would be a guess, and may be a smaller one.
         return _of_unknown_size(f"its present size cannot be seen; memory has room for {size(room or 0)} more")
     if room is not None and wanted > room:
-        wanted, basis = room, f"all that memory can spare; {basis} would be more"
+        wanted, basis = room, f"all that {giver} can spare; {basis} would be more"
     if (context.version_number or LARGE_CACHES_SAFE_FROM) < LARGE_CACHES_SAFE_FROM and wanted > LARGEST_SAFE_BYTES:
         if known_size and known_size >= LARGEST_SAFE_BYTES:
             return NotWorth("key caches above 4 GiB could corrupt indexes in this version")
@@ -44,9 +48,21 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     target = _in_steps(wanted, known_size or 0, is_whole)
     if known_size and (target <= known_size or (not is_whole and target < SMALLEST_GROWTH * known_size)):
         return NoRoom(
-            f"memory has no room for a larger key cache: row data, other caches and headroom leave {size(room or 0)} for it"
+            f"{giver} has no room for a larger key cache: row data, other caches and headroom leave {size(room or 0)} for it"
         )
     return _raised(target, basis, known_size, row, context)
+
+
+def _spare(context: PlanContext) -> tuple[float | None, str]:
+    """Bytes that the key cache may take on top of what it has, and what gives them; None where nothing tells."""
+    addressable = addressable_bytes(context.facts)
+    if addressable is None:
+        return context.room_bytes, "memory"
+    share = ADDRESSABLE_SHARE * addressable
+    spare = share if context.room_bytes is None else min(share, context.room_bytes)
+    memory = context.number("host", "memory_available_bytes") or context.number("host", "memory_bytes")
+    is_narrower = memory is None or addressable < memory
+    return spare, "a server of 32 bits" if is_narrower else "memory"
 
 
 def _raised(target: int, basis: str, known_size: float | None, row: Mapping[str, Value], context: PlanContext) -> Plan:
