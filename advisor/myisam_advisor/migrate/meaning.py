@@ -50,7 +50,7 @@ def _of_rows(subject: Subject) -> Iterator[Change]:
             yield Change("full-row", f"Error 1118: {one.why}.", statement("SHOW CREATE TABLE {};", subject.table))
         elif one.code == 1292:
             shown = rows_of(subject.structure, subject.kind, subject.table)
-            yield Change("zero-dates", f"Error 1292: {one.why}.", shown)
+            yield Change("zero-dates", f"Error 1292: {one.why}. {one.mend}", shown)
         elif one.code == 4025:
             yield Change("check-refused", f"Error 4025: {one.why}.", statement("SHOW CREATE TABLE {};", subject.table))
         else:

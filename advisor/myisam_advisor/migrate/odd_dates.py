@@ -17,6 +17,8 @@ from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statemen
 
 ZERO, PARTLY, IMPOSSIBLE = "0000-00-00", "2010-00-00", "2010-02-30"
 NO_ZERO, NO_PART, ANY_DAY = "NO_ZERO_DATE", "NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES"
+# What of sql_mode has the copy take a date over as it is.
+LIFTED = {ZERO: f"without {NO_ZERO}", PARTLY: f"without {NO_PART}", IMPOSSIBLE: f"with {ANY_DAY}"}
 # MySQL from here on refuses zeros in defaults only where sql_mode is strict; MariaDB always does.
 LENIENT_SINCE = (5, 6)
 
@@ -58,7 +60,7 @@ def refused_dates(structure: Structure, kind: ServerKind, table: Sql) -> Iterato
         yield Refusal(
             1292,
             f"a row with {' or '.join(what)} in {listed(names)} stops the copy: may fail at the first such row",
-            "Look for such rows first.",
+            f"With an sql_mode {' and '.join(LIFTED[date] for date in what)} the copy takes such rows over as they are.",
             may=True,
         )
 
