@@ -213,7 +213,7 @@ def _copied(server: PrivateServer, table: str, folder: Path, engine: str) -> tup
 
 
 def table_of(found: Sequence[Outcome]) -> Iterator[str]:
-    """The lines of a table for docs/guide/migrate.md."""
+    """The lines of a table for docs/guide/migrate-measured.md."""
     yield "| server | to | tables | largest | middle within 10 % | truth between the ends | middle wrong by, median | ends from the middle, median |"
     yield "|---|---|---|---|---|---|---|---|"
     for server, engine in dict.fromkeys((one.server, one.engine) for one in found):

@@ -5,7 +5,7 @@ sorted entries. In order: rows are inserted one by one, each behind the one befo
 
 Sources: storage/innobase/include/page0page.h (PAGE_NEW_SUPREMUM_END, FIL_PAGE_DATA_END), dict0dict.h (dict_index_get_space_reserve: a
 sixteenth of a clustered page stays free), fsp0fsp.cc (FSEG_FILLFACTOR, FSEG_FRAG_LIMIT, fsp_get_pages_to_extend_ibd,
-fsp_reserve_free_extents). The shares of pages filled at random were measured: docs/guide/migrate.md.
+fsp_reserve_free_extents). The shares of pages filled at random were measured: docs/guide/migrate-measured.md.
 """
 
 from __future__ import annotations

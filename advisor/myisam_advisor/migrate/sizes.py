@@ -1,7 +1,7 @@
 """How large a table becomes in another engine: from its header and definition.
 
 An ALTER that changes the engine copies row by row. What a row takes in InnoDB is worked out of its format, how pages are filled of the way
-in which the server copies; both ends are told where a header leaves something open. How far it holds: docs/guide/migrate.md.
+in which the server copies; both ends are told where a header leaves something open. How far it holds: docs/guide/migrate-measured.md.
 
 Source: InnoDB's row format (manual, "InnoDB Row Formats"), storage/innobase/include/rem0rec.ic.
 """
