@@ -23,7 +23,7 @@ from myisam_advisor.remedies.statements.base import (
     remark,
     way_back_not_known,
 )
-from myisam_advisor.remedies.statements.closing import copied_first, grouped
+from myisam_advisor.remedies.statements.closing import FlushTables, copied_first, grouped
 from myisam_advisor.remedies.statements.tables import AlterTable
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -208,7 +208,14 @@ def _way_back(finding: Finding, present: _Present) -> list[Statement]:
         back = list(dict.fromkeys(in_words if line in not_known else line for line in back))
     if any(_asks_for_default_packing(line) for line in back):
         back.append(remark(FORMER_PACKING))
-    return back if not nothing.issuperset(back) else []
+    if nothing.issuperset(back):
+        return []
+    if any(isinstance(line, SetGlobal) for line in back):
+        # What is set back holds from a table's next opening, as what was set did.
+        closings = [one for one in statements if isinstance(one, FlushTables)]
+        said = {nothing_to_take_back(one.sql) for one in closings}
+        back = [*(line for line in back if line not in said), *closings]
+    return back
 
 
 def _asks_for_default_packing(line: Statement) -> bool:

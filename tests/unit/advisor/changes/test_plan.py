@@ -214,6 +214,17 @@ def test_the_words_stand_among_the_statements_that_take_the_others_back() -> Non
     assert texts(lines)[0] == "-- what takes this back is not known: ALTER TABLE `shop`.`a` REMOVE PARTITIONING;"
 
 
+def test_what_holds_from_a_tables_next_opening_is_set_back_before_tables_are_closed() -> None:
+    finding = plan_of(case("upgrade-blockers", "partitioned_tables_and_old_columns_on_5_7"), "upgrade-blockers").findings[0]
+    commands = [parsed(Sql(text)) for text in ("SET GLOBAL delay_key_write = OFF;", "FLUSH TABLES `shop`.`a`;", "FLUSH TABLES;")]
+    facts = facts_from_document({"schema": 1, "variable": {"delay_key_write": "ALL"}})
+    ((_, lines),) = make_plan([replace(finding, remedy=Remedy(tuple(commands)))], facts).rollback
+    assert texts(lines) == ("SET GLOBAL delay_key_write = 'ALL';", "FLUSH TABLES `shop`.`a`;", "FLUSH TABLES;")
+    # Where nothing is set back, there is nothing to close tables for.
+    ((_, lines),) = make_plan([replace(finding, remedy=Remedy(tuple(commands[1:])))], facts).rollback
+    assert lines == []
+
+
 @pytest.mark.parametrize(
     ("statement", "present", "back"),
     [
