@@ -283,6 +283,25 @@ def test_a_refusal_says_what_may_be_wrong_beside_the_password(name: str, certifi
             assert (DEMANDED if name == "mariadb-10.11" else "lets nobody in without TLS (require_secure_transport). Name its authority's certificate (ssl-ca)") in refused
 
 
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mariadb-11.8"])
+def test_who_could_come_as_the_systems_user_is_told_so(name: str) -> None:
+    """As Debian's root is: whoever was not root was told to give a password, and there is none."""
+    with CopiedServer(binaries_of(name), port=free_port()) as server:
+        server.execute(
+            "CREATE USER 'alone'@'localhost' IDENTIFIED VIA unix_socket",
+            f"CREATE USER 'either'@'localhost' IDENTIFIED VIA mysql_native_password USING PASSWORD('{SECRET}') OR unix_socket",
+        )
+        way = "Over its socket it lets in the system's user of that name (unix_socket, auth_socket): run this as that user (sudo)."
+        for user, password in (("alone", ""), ("alone", SECRET), ("either", ""), ("either", "wrong")):
+            refused = outcome(Target(user, password, socket=server.socket))
+            assert way in refused
+            assert "TLS" not in refused
+        assert outcome(Target("either", SECRET, socket=server.socket)) == IN
+        # What is refused for the password alone says nothing of it.
+        server.execute(f"CREATE USER 'other'@'localhost' IDENTIFIED BY '{SECRET}'")
+        assert "unix_socket" not in outcome(Target("other", "wrong", socket=server.socket))
+
+
 @pytest.mark.parametrize("name", ["mariadb-11.8", "mysql-5.6", "mysql-9.7"])
 def test_who_is_not_let_in_now_is_told_what_ends_that(name: str) -> None:
     # MariaDB changes max_user_connections only where it was started with one.

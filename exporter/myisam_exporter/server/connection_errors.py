@@ -14,6 +14,7 @@ from myisam_exporter.server.greeting import NoServerError
 from myisam_exporter.server.target import Target
 
 # Servers' error numbers: manual, "Error Message Reference".
+# The second of accounts that may log in by who runs the client; some of them take a password too (MariaDB: unix_socket OR ...).
 ACCESS_DENIED, ACCESS_DENIED_NO_PASSWORD = 1045, 1698
 OF_THIS_ACCOUNT, USED_UP = 1203, 1226
 INIT_CONNECT_FAILED, OFFLINE, TLS_ONLY = 1184, 3032, 3159
@@ -33,6 +34,7 @@ ACCOUNT_LIMIT = (
     "the server at {target} allows {user!r} no more: {text}. Close its other connections or wait, raise the limit (ALTER USER or GRANT ... "
     "WITH MAX_..., or the variable), or name another account with --user."
 )
+SYSTEM_USER = "Over its socket it lets in the system's user of that name (unix_socket, auth_socket): run this as that user (sudo). "
 # Servers refuse in the same words whether the password is wrong or TLS is missing; MariaDB up to 10.11 has no others for require_secure_transport.
 NEEDS_TLS = (
     " If the password is right, the account or the server may demand TLS (REQUIRE SSL or X509, require_secure_transport): "
@@ -85,8 +87,10 @@ def _refusal(target: Target, error: StatementRefusedError) -> UserError:
             else "No option file gave a password, and -p did not ask for one."
         )
         return UserError(
-            f"the server at {target.label} refused the user {target.user!r}: {text}. {origin} "
-            f"Give another --user, an option file with the right password (--defaults-file), or type it (-p).{_way_that_it_wants(target)}"
+            f"the server at {target.label} refused the user {target.user!r}: {text}. "
+            f"{SYSTEM_USER if number == ACCESS_DENIED_NO_PASSWORD else ''}{origin} "
+            "Give another --user, an option file with the right password (--defaults-file), or type it (-p)."
+            f"{_way_that_it_wants(target) if number == ACCESS_DENIED else ''}"
         )
     message = REFUSALS.get(number, "could not connect to {target}: {text} (error {number}).")
     return UserError(message.format(target=target.label, user=target.user, text=text, number=number))
