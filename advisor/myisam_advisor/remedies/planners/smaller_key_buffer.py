@@ -1,4 +1,7 @@
-"""How far a key cache can shrink: to what its indexes need; where that is not known, to a quarter of memory. Never below the need."""
+"""How far a key cache can shrink: to what its indexes need; where that is not known, to a quarter of memory. Never below the need.
+
+Several that are right by themselves may be too much together: that is said in words.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     if needs_much and target > present - context.parameter("minimum_excess_bytes"):
         return _left_as_it_is(row)
     if target >= present:
-        return NotWorth("its size is right")
+        return _smaller_together(row) if row.get("is_largest_of_dangerous") else NotWorth("its size is right")
     cache = named_cache(row)
     prefix, smaller = spoken_prefix(cache), set_global("key_buffer_size", target, cache)
     basis = "a quarter of the memory" if need is None else f"{size(need)} for its indexes, with bookkeeping and growth"
@@ -37,6 +40,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "advice": f"Lower {prefix}key_buffer_size to {target} ({size(target)}: {basis}).",
             "setting": smaller.target,
             "lowers": True,
+            "together": False,
         },
         commands=(smaller,),
         undo_commands=(set_global("key_buffer_size", int(present), cache),),
@@ -60,4 +64,25 @@ def _left_as_it_is(row: Mapping[str, Value]) -> Plan:
         if pool
         else "Give the machine more memory, or drop indexes that no statement uses."
     )
-    return Plan({"advice": f"{kept} {promised} are promised, of {size(memory)} of memory. {instead}", "lowers": False})
+    return Plan(
+        {
+            "advice": f"{kept} {promised} are promised, of {size(memory)} of memory. {instead}",
+            "lowers": False,
+            "together": False,
+        }
+    )
+
+
+def _smaller_together(row: Mapping[str, Value]) -> Plan:
+    """In words, once for all caches: none is too large by itself, and how much each of them needs is not known."""
+    caches, memory = (number_of(row.get(name)) for name in ("all_caches_bytes", "memory_bytes"))
+    return Plan(
+        {
+            "advice": (
+                f"No key cache is too large by itself, but {size(caches)} are promised to all of them, of {size(memory)} of memory. Lower those whose tables' "
+                "indexes are smaller than they are (the sum of Index_length of the tables that CACHE INDEX assigned), or give the machine more memory."
+            ),
+            "lowers": False,
+            "together": True,
+        }
+    )
