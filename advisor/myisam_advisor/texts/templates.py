@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 UNKNOWN = "unknown"
 MILLION = 1_000_000
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-_COUNTED = re.compile(r"^((?:\w+ )?(?:table|thread|row|core|file|connection|block|cache|index))(?:s|es)\b")
+_COUNTED = re.compile(
+    r"^((?:\w+ )?(?:block|cache|channel|connection|core|day|file|handle|index|node|number|request|result|row|statement|table|thread|wait))(?:s|es)\b"
+)
 _PLAIN_NAME = re.compile(r"[0-9A-Za-z_$]+")
 
 

@@ -321,6 +321,7 @@ def test_every_rule_of_the_design_is_there() -> None:
     ("value", "unit", "text"),
     [
         (1, "tables", "1 table"), (2, "tables", "2 tables"), (1, "hot tables", "1 hot table"), (1, "indexes", "1 index"), (1, "caches of size 0", "1 cache of size 0"),
+        (1, "channels", "1 channel"), (1, "nodes", "1 node"), (1, "days", "1 day"), (1, "statements since start", "1 statement since start"), (1, "requests", "1 request"),
         (1, "times all indexes", "1 times all indexes"), (1, "misses per second", "1 misses per second"), (0.5, "ratio", "50 %"), (None, "tables", "unknown"),
     ],
 )  # fmt: skip
