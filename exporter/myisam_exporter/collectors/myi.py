@@ -22,7 +22,7 @@ from myisam_exporter.files.pages_in_passing import PagesInPassing
 from myisam_exporter.files.schema_reader import LeftOut
 from myisam_exporter.files.table_columns import FROM_FRM
 from myisam_exporter.files.table_file import TableName
-from myisam_exporter.files.told_tables import Telling, ToldTables, told_again, told_anew
+from myisam_exporter.files.told_tables import Telling, ToldTables, first_told, told_again, told_anew
 from myisam_exporter.files.writes import NOTHING_WRITTEN, Written, statements_between, statements_of, written_between
 from myisam_exporter.kernel.rights import READ_FILES
 
@@ -340,7 +340,7 @@ def _told(pair: Pair[DataDirectoryScan]) -> ToldTables:
     all_told = _counts_all_statements(written.values(), pair)
     telling = Telling(
         after.now,
-        None if isinstance(status, Unknown) else status.server_started,
+        first_told(None if isinstance(status, Unknown) else status.server_started, known),
         NOTHING_KNOWN if before is None else _write_rates(NOTHING_WRITTEN, pair, all_told),
         merged_into(after, groups.places),
     )

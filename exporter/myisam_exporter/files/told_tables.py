@@ -7,7 +7,6 @@ age has grown too old (told_ages.py). The scan's own moment may lag behind, too 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import cast
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -34,11 +33,19 @@ class Telling:
 
     def continues(self, before: Telling) -> bool:
         """Whether a row of the interval before holds in this one, where its table did not change."""
-        if self.server_started is None or before.server_started is None:
-            is_same_start = self.server_started is before.server_started
-        else:
-            is_same_start = abs(self.server_started - before.server_started) <= START_TOLERANCE_SECONDS
-        return is_same_start and self.now >= before.now and (self.idle, self.merged) == (before.idle, before.merged)
+        known = self.server_started, self.idle, self.merged
+        return self.now >= before.now and known == (before.server_started, before.idle, before.merged)
+
+
+def first_told(started: float | None, known: ToldTables | None) -> float | None:
+    """When the server started: two readings of it differ a little, and those of one start are all told by the first.
+
+    A table that was written in the second of the start would be the former server's at one look, and this one's at another.
+    """
+    before = None if known is None else known.telling.server_started
+    if started is None or before is None:
+        return started
+    return before if abs(started - before) <= START_TOLERANCE_SECONDS else started
 
 
 class ToldTables(RowsByPlace):
@@ -115,8 +122,6 @@ def told_again(
 ) -> ToldTables:
     """The rows of a scan with the same tables, of which these changed; the same generation where no row is another one."""
     sums, ages = _copy_of(before.sums), before.ages
-    # Two readings of when the server started differ a little: those of one start are all told by the first.
-    telling = replace(telling, server_started=before.telling.server_started)
     sums.add([before.groups[name] for name in changed], -1)
     sums.add([groups[name] for name in changed])
     renewed = {*changed, *rates, *before.rates}

@@ -108,6 +108,25 @@ def test_what_was_written_since_the_start_does_not_depend_on_how_long_the_look_t
     scan = scan_data_directory(tmp_path, tmp_path.stat().st_uid)
     # It started 310 s ago.
     pair = Pair(scan, others={STATUS.name: Status({"Uptime": 300}, asked_at=began - 10)})
+    assert (written_since_start(pair, "items"), written_since_start(pair, "posts")) == (1, 0)
+
+
+def test_one_start_is_the_same_moment_in_all_looks_also_when_a_table_comes(tmp_path: Path) -> None:
+    shutil.copytree(FOLDERS["mariadb-10.11"] / "shop", tmp_path / "shop")
+    began = time.time() - 300
+    os.utime(tmp_path / "shop" / "items.MYD", times=(began - 0.5,) * 2)
+    first = scan_data_directory(tmp_path, tmp_path.stat().st_uid)
+    before = Pair(first, others={STATUS.name: Status({"Uptime": 300}, asked_at=began + 300)})
+    assert written_since_start(before, "items") == 1
+    for file in (tmp_path / "shop").glob("posts.*"):
+        shutil.copyfile(file, file.with_name(file.name.replace("posts", "further")))
+    # An uptime of 310 s is told for a whole second.
+    after = Pair(scan_data_directory(tmp_path, tmp_path.stat().st_uid), first, 10.0, {STATUS.name: Status({"Uptime": 310}, asked_at=began + 310.9)})
+    assert (written_since_start(after, "items"), written_since_start(after, "further")) == (1, 1)
+    restarted = Pair(scan_data_directory(tmp_path, tmp_path.stat().st_uid), after.after, 10.0, {STATUS.name: Status({"Uptime": 2}, asked_at=began + 320)})
+    assert written_since_start(restarted, "items") == 0
+
+
+def written_since_start(pair: Pair[DataDirectoryScan], table: str) -> object:
     rows = [dict(zip(block.columns, row, strict=True)) for block in COLLECTOR.facts(pair) if block.table == "tables" for row in block.rows]
-    found = {row["table_name"]: row["written_since_start"] for row in rows}
-    assert (found["items"], found["posts"]) == (1, 0)
+    return next(row["written_since_start"] for row in rows if row["table_name"] == table)
