@@ -13,7 +13,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.sql import quote_table
 from tests.support.program import run
-from tests.support.servers import status_number
+from tests.support.servers import CopiedServer, binaries_of, status_number
 
 from .conftest import look, on_one_server, schema, target
 
@@ -64,6 +64,14 @@ def test_a_mistyped_name_is_refused_before_the_interval_has_passed(mariadb: Priv
         assert time.monotonic() - started < 20
         assert done.returncode == 2
         assert f"Did you mean {database}.orders" in done.stderr
+
+
+def test_capitals_name_a_table_where_the_server_takes_them_for_small_letters() -> None:
+    """It was said to be none of those that can be seen, after the whole interval."""
+    with CopiedServer(binaries_of("mysql-5.6"), ["--lower-case-table-names=1"]) as folding:
+        folding.execute("CREATE DATABASE Shop", "CREATE TABLE Shop.Orders (id INT) ENGINE=MyISAM")
+        done = run("table", "Shop.Orders", *options(folding), "--interval", "0")
+    assert done.stdout.startswith("shop.orders "), done.stderr
 
 
 @pytest.mark.parametrize("interval", ["1s"])

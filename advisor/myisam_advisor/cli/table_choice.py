@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 ENGINE = "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
 
 
-def chosen_table(text: str, known: Collection[TableName]) -> TableName | None:
+def chosen_table(text: str, known: Collection[TableName], *, folds: bool = False) -> TableName | None:
     """The known table that the text names; None where there is none of that name.
+
+    `folds`: small letters and capitals are the same to the server (lower_case_table_names).
 
     Raises UserError for a name without a database, and for one that stands for several tables.
     """
@@ -35,11 +37,19 @@ def chosen_table(text: str, known: Collection[TableName]) -> TableName | None:
         same = [object_name(*name) for name in known if name[1] == text]
         hint = did_you_mean(same[0] if same else text, same or (object_name(*name) for name in known))
         raise UserError(f"{text!r} names no database: write DATABASE.TABLE.{hint}")
-    found = [name for name in possible if name in known]
+    if folds:
+        meant = {_small(name) for name in possible}
+        found = [name for name in known if _small(name) in meant]
+    else:
+        found = [name for name in possible if name in known]
     if len(found) > 1 and "`" not in text:
         spelled = " or ".join(quote_table(*name) for name in found)
         raise UserError(f"{text} may be several tables: write {spelled} (between single quotes, for the shell).")
     return found[0] if found else None
+
+
+def _small(name: TableName) -> TableName:
+    return name[0].lower(), name[1].lower()
 
 
 def _example_of(schema: str, known: Collection[TableName]) -> str:

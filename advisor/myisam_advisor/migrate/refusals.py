@@ -67,7 +67,8 @@ def _missing_engine(to: str, kind: ServerKind) -> Iterator[Refusal]:
         mend = "Take it out of disabled_storage_engines and restart."
         yield _of_engine(3161, f"disabled_storage_engines holds {to}", "the table stays as it is", mend, kind)
     elif to in kind.missing_engines:
-        mend = "Choose --to innodb." if to == ARIA else "Start the server with InnoDB, or choose --to aria."
+        aria = ", or choose --to aria" if kind.is_mariadb else ""
+        mend = "Choose --to innodb." if to == ARIA else f"Start the server with InnoDB{aria}."
         yield _of_engine(1286, f"{kind.label} runs without the engine {to}", "the table stays as it is", mend, kind)
     elif kind.enforced_engine and kind.enforced_engine.lower() != to.lower():
         other = kind.enforced_engine

@@ -75,7 +75,7 @@ def table(
         _refuse_early(name, source, loaded)
     judgement, facts = judged(source, loaded, interval, history_file)
     known = table_names(facts)
-    chosen = chosen_table(name, known)
+    chosen = chosen_table(name, known, folds=_folds_names(facts))
     now = time.time()
     curves = {} if chosen is None else _curves(_histories(source, history_file), facts, chosen, now - since)
     told = one_table(facts, judgement, chosen, curves) if chosen else None
@@ -85,6 +85,10 @@ def table(
         print(one_table_as_json(told), end="")
     else:
         print(one_table_as_text(told, headline(facts), now - since, now, sys.stdout), end="")
+
+
+def _folds_names(facts: FactSet) -> bool:
+    return facts.tables["variable"].by_name("value").get("lower_case_table_names") not in (None, 0, "0")
 
 
 def _must_wait() -> bool:
@@ -104,7 +108,7 @@ def _refuse_early(name: str, source: SourceOptions, site: Site) -> None:
     glance = replace(source, server=replace(source.server, page_cache_seconds=0.0))
     facts = prepared(gather(glance, 0.0), site).judged
     known = table_names(facts)
-    if chosen_table(name, known) is None:
+    if chosen_table(name, known, folds=_folds_names(facts)) is None:
         raise no_such_table(name, known, source, site, blind_spots(facts, ()))
 
 

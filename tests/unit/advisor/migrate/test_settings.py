@@ -82,7 +82,8 @@ def test_of_an_engine_that_is_off_show_engines_tells() -> None:
     assert with_engines(MARIADB, {"INNODB": "YES", "Aria": "DISABLED"}).missing_engines == ("Aria",)
     assert with_engines(MYSQL, {}) == MYSQL
     found = one(table(), off)
-    assert [error.code for error in found.errors] == [1286]
+    assert [(error.code, error.mend) for error in found.errors] == [(1286, "Start the server with InnoDB, or choose --to aria.")]
+    assert [error.mend for error in one(table(), replace(MYSQL, missing_engines=("InnoDB",))).errors] == ["Start the server with InnoDB."], "MySQL has no Aria"
     assert "\nALTER" not in as_script(migration(found, off))
 
 
