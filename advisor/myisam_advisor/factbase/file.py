@@ -100,6 +100,10 @@ def facts_from_document(document: object) -> FactSet:
     tables = {table.name: _rows(table, document) for table in TABLES}
     absent = empty_facts(NOT_IN_FILE)
     present = {table.name for table in TABLES if table.name in document}
+    # An empty list says that there are none: its columns lack nothing.
+    present |= {
+        f"{name}.{column.name}" for name in present if document[name] == [] for column in declared_columns()[name]
+    }
     absent = {name: reason for name, reason in absent.items() if name not in present}
     unknown = mark_unknown(tables, absent)
     unknown |= {f"{table.name}.*": NOT_IN_FILE for table in TABLES if table.shape == "pairs"}

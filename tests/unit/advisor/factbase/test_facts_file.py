@@ -220,3 +220,12 @@ def test_facts_of_a_hundred_thousand_tables_are_within_the_memory_they_may_take(
     assert parse_json(written, MAXIMUM_JSON_MEMORY_BYTES // 100)
     with pytest.raises(DocumentError, match="more than 5 MiB of memory"):
         parse_json(json.dumps({"schema": 1, "status": {f"a{number}": 1 for number in range(75_000)}}), MAXIMUM_JSON_MEMORY_BYTES // 100)
+
+
+def test_an_empty_list_says_that_there_are_none_and_a_table_that_is_left_out_nothing() -> None:
+    replicas = {"schema": 1, "totals": {"myisam_tables": 3}}
+    assert "replica.channel" in facts_from_document(replicas).unknown
+    none = facts_from_document({**replicas, "replica": []})
+    assert [name for name in none.unknown if name.startswith("replica")] == []
+    judgement = judge(prepared(none, Site(shipped_rules())))
+    assert "replica-not-crash-safe" in judgement.quiet
