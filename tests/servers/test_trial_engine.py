@@ -1,7 +1,7 @@
 """`trial engine`: copies of a server's tables on another engine; converted, compared, killed."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -160,6 +160,17 @@ def test_a_newer_release_takes_the_copies(mariadb: PrivateServer, temporary: Pat
     assert (status, warned(errors)) == (0, [])
     assert "MariaDB 11.8" in text
     assert "The same rows and values as before." in text
+
+
+def test_a_later_mysql_takes_no_copies_and_calls_none_damaged(temporary: Path, running: Callable[[str], PrivateServer]) -> None:
+    server = running("mysql-8.0")
+    with shop(server):
+        status, _, errors = trial(temporary, *on(server, "--table", "shop.words", "--to", "innodb", "--server", binaries_of("mysql-9.7").mysqld))
+    assert status == 2
+    assert "mysql-9.7 cannot open the copy of shop.words: Imported dd version" in errors
+    assert "A copy needs a server of the same kind and version" in errors
+    assert "damaged" not in errors
+    assert ", try 2" not in errors
 
 
 def test_recorded_statements_are_compared_by_kind_and_by_their_answers(mariadb: PrivateServer, temporary: Path, tmp_path: Path) -> None:

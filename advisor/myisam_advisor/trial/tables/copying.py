@@ -35,6 +35,11 @@ HEADER_BYTES = 4096
 AT_ONCE_BYTES = 16 << 20
 COPY_MODE = 0o660
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+OTHER_DICTIONARY = 3612  # ER_IMP_INCOMPATIBLE_DD_VERSION
+
+
+class OtherReleaseError(TrialError):
+    """MySQL 8.0 and later import what their own release described, whatever is in the files: no copy of another's is damaged for that."""
 
 
 def copy_tables(
@@ -180,6 +185,8 @@ def _checked_by_server(source: Source, server: PrivateServer) -> str:
         _imported(source, server)
         rows = server.execute(f"CHECK TABLE {name}")
         wrong = [str(row[3]) for row in rows if row[2] in ("error", "warning")]
+    except OtherReleaseError:
+        raise
     except TrialError as error:
         wrong = [str(error)]
     if wrong:
@@ -196,8 +203,9 @@ def _imported(source: Source, server: PrivateServer) -> CopiedTable:
             server.execute(f"IMPORT TABLE FROM '{descriptions[0]}'", database=source.schema)
         rows = int(str(server.execute(f"SELECT COUNT(*) FROM {name}")[0][0]))
     except driver().error as error:
-        raise TrialError(
-            f"{server.binaries.name} cannot open the copy of {source.label}: {error.args[-1]}. "
+        refusal = OtherReleaseError if error.args[0] == OTHER_DICTIONARY else TrialError
+        raise refusal(
+            f"{server.binaries.name} cannot open the copy of {source.label}: {str(error.args[-1]).rstrip('.')}. "
             "A copy needs a server of the same kind and version as the watched one (--server)."
         ) from None
     return CopiedTable(server, source.schema, source.table, rows, source.data_bytes)

@@ -12,7 +12,7 @@ from myisam_advisor.trial.private.driver import Connection, driver
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.stages import ACCOUNT
 from myisam_advisor.trial.tables.copied_table import CopiedTable
-from myisam_advisor.trial.tables.copying import take_files
+from myisam_advisor.trial.tables.copying import OTHER_DICTIONARY, take_files
 from myisam_advisor.trial.tables.sources import DATA, INDEX, Source, is_packed
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_advisor.trial.upgrade.remedies import CONSTRAINTS, remedy_of
@@ -34,7 +34,6 @@ KEPT_ROW = quote_identifier("myisam_advisor_kept_row")
 CREATE, IMPORT = "CREATE TABLE", "IMPORT TABLE"
 CHECK, OPEN, REBUILD, CHECK_AGAIN = "CHECK TABLE ... FOR UPGRADE", "SELECT", "ALTER TABLE ... FORCE", "CHECK TABLE"
 OBJECTIONS = frozenset({"error", "warning"})
-OTHER_DICTIONARY = 3612  # ER_IMP_INCOMPATIBLE_DD_VERSION
 NO_VALUES_FOR_ZERO = "NO_AUTO_VALUE_ON_ZERO"
 
 
