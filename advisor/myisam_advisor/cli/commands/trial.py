@@ -75,7 +75,7 @@ class Wanted:
         ),
     ),
 )
-@click.argument("experiment", type=Experiment([*EXPERIMENTS, *KINDS]))
+@click.argument("experiment", metavar="EXPERIMENT", type=Experiment([*EXPERIMENTS, *KINDS]))
 @click.argument("findings", nargs=-1, metavar="[RULE ...]", shell_complete=rule_ids)
 @server_options
 @click.option(
