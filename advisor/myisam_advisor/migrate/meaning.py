@@ -90,7 +90,7 @@ def _of_any(subject: Subject) -> Iterator[Change]:
     if ignored:
         shown = statement("CHECKSUM TABLE {} QUICK;" if "CHECKSUM" in ignored else "SHOW CREATE TABLE {};", table)
         yield Change(
-            "options-ignored", f"{', '.join(ignored)}: SHOW CREATE TABLE goes on showing it, without effect.", shown
+            "options-ignored", f"The table's definition goes on showing {', '.join(ignored)}, without effect.", shown
         )
     # LOAD INDEX INTO CACHE fills Aria's own cache.
     idle = "CACHE INDEX and LOAD INDEX INTO CACHE do" if subject.to == INNODB else "CACHE INDEX does"
