@@ -27,9 +27,11 @@ def begun(server: PrivateServer, output: Path, *words: str) -> "subprocess.Popen
     return subprocess.Popen(command(server, "--output", str(output), *words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
-def idle_connections(server: PrivateServer) -> list[int]:
-    """Those that ask nothing: in these tests the recorder's."""
-    rows = server.execute("SELECT id FROM information_schema.processlist WHERE command = 'Sleep' AND id <> CONNECTION_ID() AND COALESCE(db, '') <> 'mysql'")
+def idle_connections(server: PrivateServer, seconds: int = 0) -> list[int]:
+    """Those that ask nothing, for so long: in these tests the recorder's."""
+    rows = server.execute(
+        f"SELECT id FROM information_schema.processlist WHERE command = 'Sleep' AND time >= {seconds} AND id <> CONNECTION_ID() AND COALESCE(db, '') <> 'mysql'"
+    )
     return [int(str(number)) for (number,) in rows]
 
 
@@ -78,6 +80,7 @@ def test_a_server_that_dies_before_the_slow_log_was_recorded_for_long_leaves_wha
         assert wait_for(lambda: bool(leftovers(server)), 60)
         folder = Path(str(server.execute("SELECT @@datadir", ASKED.decode(), "SELECT @@datadir")[0][0]))
         assert wait_for(lambda: any(ASKED in path.read_bytes() for path in folder.glob("myisam-advisor-*")), 60)
+        assert wait_for(lambda: bool(idle_connections(server, 1)), 60)  # it has asked all that it asks at its beginning
         server.stop(signal.SIGKILL)
         _, errors = recorder.communicate()
         assert recorder.returncode == 0, errors
