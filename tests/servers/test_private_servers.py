@@ -100,6 +100,7 @@ def test_nothing_runs_behind_a_definition_of_the_watched_servers(server: Private
         assert [str(PARSE_ERROR) in problem for problem in problems] == [True], problems
 
 
+@pytest.mark.alone  # what it takes, the servers of other tests lack at their start
 @pytest.mark.parametrize("kind", ["mariadb-10.11", "mysql-5.6", "mysql-9.7"])
 def test_servers_start_where_others_took_the_machines_asynchronous_requests(kind: str) -> None:
     with requests_taken(FEW_REQUESTS), PrivateServer(binaries_of(kind)) as server:
