@@ -12,6 +12,9 @@ from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.statements.base import Change, Logged, Statement
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import size
+from myisam_exporter.facts.values import number_of
+
+REPAIR_THREADS = "myisam_repair_threads"
 
 
 class Costs:
@@ -25,6 +28,8 @@ class Costs:
         """What it costs on this server beyond what the rule says."""
         if command.verb == "REPAIR TABLE":
             yield from self._repair_costs(command)
+        if command.verb in ("REPAIR TABLE", "OPTIMIZE TABLE"):
+            yield from self._thread_costs()
         if isinstance(command, SetGlobal) and command.variable in TABLE_CACHES:
             yield from self._file_costs(command)
         if not command.rewrites:
@@ -54,6 +59,15 @@ class Costs:
             yield "USE_FRM loses the AUTO_INCREMENT value and the list of holes, and is refused for a table that an older server created."
         if self._state.is_replica:
             yield f"This server is a replica: {REMOVED_ROWS}, and its source still has them. If the source's table is intact, copy that one instead."
+
+    def _thread_costs(self) -> Iterable[str]:
+        """What rewrites a table by several threads at once; ENABLE KEYS and ALTER leave the rows to one."""
+        threads = number_of(self._state.value(REPAIR_THREADS))
+        if threads is not None and threads > 1:
+            yield (
+                f"{REPAIR_THREADS} is {threads:.0f}: run SET SESSION {REPAIR_THREADS} = 1 before it, in the same session. MySQL's manual calls repairs "
+                "by several threads beta in every release that has them, and on 4.1 OPTIMIZE lost rows by them (bug 8283)."
+            )
 
     def _shared_costs(self, command: Statement) -> Iterable[str]:
         """What it costs the other nodes of a cluster, or members of a group."""
