@@ -7,6 +7,7 @@ MYISAM_ADVISOR_DEBUG=1). Neither the message nor the trace holds a password: tho
 from __future__ import annotations
 
 import atexit
+import codecs
 import contextlib
 import os
 import select
@@ -25,6 +26,8 @@ from myisam_exporter.errors import ByHandError, UserError, shortened
 DEBUG_VARIABLE = "MYISAM_ADVISOR_DEBUG"
 MAXIMUM_REASON_CHARACTERS = 200
 HIDDEN = "(password)"
+# An error handler by its name, and what stands between the parts of a first line (reports/wording.py).
+IN_PLAIN, SEPARATING = "in-plain", "\u00b7"
 # What click raises from 8.2 on where no command is named; its message is the whole help. Before, it prints that itself.
 NO_WORDS = "NoArgsIsHelpError"
 _asked_for_traces = False
@@ -254,13 +257,21 @@ def _say(stream: Any, message: str) -> None:
         pass
 
 
+def _in_plain(error: UnicodeError) -> tuple[str | bytes, int]:
+    """An error handler of codecs: our own sign between the parts of a line by one that every encoding has, all else as an escape."""
+    if isinstance(error, UnicodeEncodeError) and error.object[error.start] == SEPARATING:
+        return "-", error.start + 1
+    return codecs.backslashreplace_errors(error)
+
+
 def speak_any_text() -> None:
     """Let standard output and error take any text, in whatever encoding: what that lacks is written as an escape.
 
     A stream that was closed before the start becomes the null device.
     """
+    codecs.register_error(IN_PLAIN, _in_plain)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for as long as the process
         with contextlib.suppress(AttributeError):  # somebody's own stream, in a test
-            getattr(sys, name).reconfigure(errors="backslashreplace")
+            getattr(sys, name).reconfigure(errors=IN_PLAIN)

@@ -17,6 +17,7 @@ from myisam_advisor.cli.options import (
     history_option,
     interval_option,
     site_options,
+    was_given,
 )
 from myisam_advisor.cli.sources import judged, remembered_past
 from myisam_advisor.reports.exit_status import NEVER
@@ -120,6 +121,8 @@ def check(
 
     if chosen and format_name != "text":
         raise click.UsageError(f"NUMBER and RULE are for --format text: --format {format_name} tells all findings.")
+    if was_given("unknown_as") and format_name != "nagios":
+        raise click.UsageError("--unknown-as is for --format nagios alone: the other forms say what is not known.")
     if statements:
         _refuse_what_tells_no_statements(source, format_name, interval, chosen)
     in_force = site.load()

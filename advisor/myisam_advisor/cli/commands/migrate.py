@@ -54,7 +54,11 @@ def migrate(names: tuple[str, ...], to: str, target: str | None, format_name: st
     from myisam_advisor.migrate.document import as_json
     from myisam_advisor.migrate.report import as_text
     from myisam_advisor.migrate.script import as_script
+    from myisam_advisor.migrate.server_kind import MYSQL, target_kind
 
+    if target is not None:
+        # What is no version is refused before any server is asked.
+        target_kind(target, MYSQL)
     migration = _predicted(names, to, target, server)
     if format_name == "json":
         print(as_json(migration), end="")

@@ -135,6 +135,11 @@ def test_without_a_command_the_whole_help_is_shown_and_nothing_is_called_an_erro
         (("check", "--interval", "soon"), "write 10s, 500ms or 5min"),
         (("check", "--rules", "/nowhere"), "/nowhere does not exist"),
         (("check", "swap-presure"), "there is no rule 'swap-presure'. Did you mean swap-pressure?"),
+        (("check", "--unknown-as", "ok"), "Error: --unknown-as is for --format nagios alone"),
+        (("check", "--format", "json", "--unknown-as", "unknown"), "Error: --unknown-as is for --format nagios alone"),
+        (("migrate", "--target", "foo", "--socket", "/nowhere/s"), "--target foo: write a version such as mysql-8.4 or mariadb-11.8."),
+        (("migrate", "--target", "mariadb-10.12", "--socket", "/nowhere/s"), "--target mariadb-10.12: there is no such version. Did you mean "),
+        (("migrate", "--target", "5.5", "--socket", "/nowhere/s"), "the socket /nowhere/s does not exist"),
         (("check", "swap-pressure", "--format", "json"), "NUMBER and RULE are for --format text"),
         (("plan", "swap-presure"), "Did you mean swap-pressure?"),
         (("chekc",), "Error: there is no command 'chekc'. Did you mean check? `myisam-advisor --help` lists them."),
@@ -263,3 +268,10 @@ def test_what_is_no_name_of_a_host_is_said(host: str) -> None:
 def test_bytes_that_are_no_text_are_no_query() -> None:
     done = run("query", "SELECT '\udcff'", "--facts", "-", stdin=HEALTHY)
     assert (done.returncode, done.stderr) == (2, "myisam-advisor: query: the query has bytes that are no UTF-8.\n")
+
+
+@pytest.mark.parametrize(("encoding", "sign"), [("ascii", "-"), ("latin-1", "·"), ("utf-8", "·")])
+def test_the_first_line_is_read_in_any_encoding(encoding: str, sign: str) -> None:
+    first, *_ = run("check", "--facts", "-", stdin=json.dumps({"schema": 1, "server": {"flavour": "mariadb", "version": "10.11.6", "uptime_seconds": 86400}}), encoding=encoding).stdout.splitlines()
+    assert first.startswith(f"MariaDB 10.11.6 {sign} up 24 h {sign} "), first
+    assert "\\x" not in first
