@@ -77,7 +77,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class ChangePlan:
-    """Everything a person needs to carry the advice out, and back. `settings_note` stands beside the lines of my.cnf."""
+    """Everything a person needs to carry the advice out, and back.
+
+    `settings_note` stands beside the lines of my.cnf; `not_seen` are sentences on what nobody could judge.
+    """
 
     server: str
     made_at: str
@@ -93,6 +96,7 @@ class ChangePlan:
     notes: Sequence[str]
     without_change: Sequence[Finding] = field(default_factory=tuple)
     settings_note: str = ""
+    not_seen: Sequence[str] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -100,7 +104,9 @@ class ChangePlan:
         return not (self.online or self.settings or self.offline or self.shell)
 
 
-def make_plan(findings: Sequence[Finding], facts: FactSet, rates: Rates = NO_RATES) -> ChangePlan:
+def make_plan(
+    findings: Sequence[Finding], facts: FactSet, rates: Rates = NO_RATES, not_seen: Sequence[str] = ()
+) -> ChangePlan:
     """The plan of these findings, from the values that hold now; `rates` is what was measured on this machine."""
     known = PlanFacts(facts, rates)
     present = _Present(known)
@@ -144,6 +150,7 @@ def make_plan(findings: Sequence[Finding], facts: FactSet, rates: Rates = NO_RAT
         list(_notes(facts, present, ordered, offline, all_lines)),
         [finding for finding in findings if not (finding.commands or finding.my_cnf or finding.init_file)],
         PERSISTED if settings and _is_mysql_from(facts, PERSISTS_FROM) else "",
+        not_seen,
     )
 
 

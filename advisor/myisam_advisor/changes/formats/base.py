@@ -17,8 +17,10 @@ def format_named(name: str) -> ModuleType:
 
 
 def nothing_in_it(plan: ChangePlan) -> str:
-    """What a plan without a change says: something may have been found all the same."""
-    return "No statement and no setting mends what was found." if plan.without_change else "Nothing to change."
+    """What a plan without a change says: something may have been found all the same, and not all may have been seen."""
+    if plan.without_change:
+        return "No statement and no setting mends what was found."
+    return " ".join(["Nothing to change in what was seen.", *plan.not_seen]) if plan.not_seen else "Nothing to change."
 
 
 def option_file_text(plan: ChangePlan) -> str:

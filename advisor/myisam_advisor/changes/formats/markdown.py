@@ -25,7 +25,7 @@ def render(plan: ChangePlan) -> str:
         "",
     ]
     if plan.is_empty:
-        lines += [nothing_in_it(plan), ""]
+        lines += [_plain(nothing_in_it(plan)), ""]
     lines += _findings(plan.findings)
     lines += [f"> {_plain(note)}" for note in plan.notes] + ([""] if plan.notes else [])
     if not plan.is_empty:

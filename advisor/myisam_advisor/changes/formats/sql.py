@@ -23,7 +23,7 @@ def render(plan: ChangePlan) -> str:
     script = Script()
     _header(script, plan)
     if plan.is_empty:
-        script.remark(nothing_in_it(plan))
+        _wrapped(script, nothing_in_it(plan))
         _advice(script, plan.without_change)
         return script.text()
     _evidence(script, plan.findings)

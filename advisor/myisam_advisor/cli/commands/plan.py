@@ -76,10 +76,11 @@ def plan(
     if output is not None:
         _expect_no_plan(output)
     judgement, facts = judged(source, in_force, interval, history_file)
-    # On standard error: a script goes to a file, and what was not seen is nothing to run.
-    for sentence in not_seen(judgement, facts.interval_seconds):
+    # On standard error: a script goes to a file, and what was not seen is nothing to run. An empty one says it too.
+    unseen = not_seen(judgement, facts.interval_seconds)
+    for sentence in unseen:
         click.echo(f"myisam-advisor: {printable(sentence)} `myisam-advisor check` says what is missing.", err=True)
-    made = make_plan(choose(judgement, findings, known), facts, kept_proofs(source).rates)
+    made = make_plan(choose(judgement, findings, known), facts, kept_proofs(source).rates, unseen)
     if output is None:
         click.echo(format_named(format_name).render(made), nl=False)
     else:

@@ -365,7 +365,7 @@ def test_a_disk_with_room_for_some_of_the_files_gets_none(tmp_path: Path) -> Non
 
 
 def test_nothing_to_change_is_said() -> None:
-    done = run("plan", "--facts", "-", stdin="schema: 1\n")
+    done = run("plan", "--facts", "-", stdin=yaml.safe_dump({"schema": 1, **healthy_facts()}))
     assert done.returncode == 0
     assert "Nothing to change." in done.stdout
 
@@ -373,6 +373,7 @@ def test_nothing_to_change_is_said() -> None:
 def test_a_plan_of_what_was_not_seen_says_so_beside_it() -> None:
     blind = run("plan", "--facts", "-", stdin="schema: 1\n")
     assert "Tables cannot be seen: " in blind.stderr
+    assert "Nothing to change in what was seen. Tables cannot be seen: " in blind.stdout, "the script in a file says it too"
     seen = run("plan", "--facts", "-", stdin=yaml.safe_dump({"schema": 1, **healthy_facts()}))
     assert (seen.returncode, seen.stderr) == (0, "")
 

@@ -1,5 +1,7 @@
 """The plan as a script: fed to a client as it is, only what runs online runs."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.support.plans import plan_of, plan_text
@@ -79,3 +81,12 @@ def test_what_no_statement_mends_is_not_called_nothing_to_change(look: RecordedL
     script = plan_text(form, plan_of(look, by_hand))
     assert "No statement and no setting mends what was found." in script
     assert "Nothing to change." not in script
+
+
+def test_an_empty_plan_says_what_nobody_could_see(look: RecordedLook) -> None:
+    seen, unseen = plan_of(look, []), replace(plan_of(look, []), not_seen=["Tables cannot be seen: 14 rules could not judge."])
+    assert "-- Nothing to change.\n" in plan_text("sql", seen)
+    for form in ("sql", "markdown"):
+        text = plan_text(form, unseen)
+        assert "Nothing to change in what was seen. Tables cannot be seen: 14 rules could not judge." in text
+        assert "Nothing to change." not in text
