@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from myisam_advisor.history.reader import Curve, curves, recorded_episodes, recorded_facts, unwatched
+from myisam_advisor.history.reader import Curve, curves, recorded_episodes, recorded_facts, targets_of, unwatched
 from myisam_advisor.texts.bars import BARS, first_shown, sparkline
 from myisam_advisor.texts.moments import moment_in_words, span_in_words
 from myisam_advisor.texts.near import did_you_mean
@@ -17,6 +17,7 @@ from myisam_exporter.errors import UserError
 
 MOST_CURVES = 20
 MOST_GAPS = 10
+NO_SAMPLES = "holds no samples yet: let `myisam-advisor serve` run for a while."
 # What a reader of this program's history looks for, in this order: of the server's status the counters that MyISAM moves.
 _OF_MYISAM = tuple(
     re.compile(pattern)
@@ -79,7 +80,8 @@ def episodes_in_words(path: Path) -> str:
             f"{server}{episode.in_words(one.standing, now)}",
             f"    {episode.severity}  {episode.rule}{about}: {episode.message}",
         ]
-    lines = lines or ["no finding is on record"]
+    if not lines:
+        lines = ["no finding is on record" if targets_of(path) else f"{path} {NO_SAMPLES}"]
     for label, gaps in unwatched(path, now):
         named = "; ".join(
             f"since {moment_in_words(begin, now)}" if end is None else span_in_words(begin, end, now)

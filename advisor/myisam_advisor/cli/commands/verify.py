@@ -190,7 +190,9 @@ def _target(targets: Sequence[str], label: str, path: Path) -> str:
     if not label and len(targets) > 1:
         raise UserError(f"{path} holds several servers: choose one with --target ({', '.join(targets)}).")
     if not targets:
-        raise UserError(f"{path} holds no samples yet: let `myisam-advisor serve` run for a while.")
+        from myisam_advisor.history.curves import NO_SAMPLES
+
+        raise UserError(f"{path} {NO_SAMPLES}")
     return label or targets[0]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.history.curves import curves_in_words, facts_in_words
+from myisam_advisor.history.curves import curves_in_words, episodes_in_words, facts_in_words
 from myisam_advisor.history.format import identity_of
 from myisam_advisor.history.reader import curves_of_server
 from myisam_advisor.history.writer import History
@@ -58,3 +58,12 @@ def test_a_tables_curves_are_those_of_its_server(path: Path) -> None:
     assert [value for _, value in found["tables.data_bytes[s.t]"]] == [5, 5]
     assert curves_of_server(path, "another:3306:/d/", names, 0) == {}
     assert curves_of_server(path, server, names, time.time() + 60) == {}
+
+
+def test_where_nobody_ever_looked_no_finding_is_no_good_news(tmp_path: Path) -> None:
+    History(tmp_path / "new.sqlite").close()
+    assert episodes_in_words(tmp_path / "new.sqlite") == f"{tmp_path}/new.sqlite holds no samples yet: let `myisam-advisor serve` run for a while."
+
+
+def test_without_a_finding_the_looks_are_what_is_on_record(path: Path) -> None:
+    assert episodes_in_words(path).startswith("no finding is on record")
