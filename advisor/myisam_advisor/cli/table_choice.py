@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.table_names import TableName, possible_names
-from myisam_advisor.texts.templates import object_name
+from myisam_advisor.texts.templates import count, object_name
 from myisam_exporter.errors import UserError
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS
 from myisam_exporter.server.sql import quote_table
@@ -74,9 +74,10 @@ def no_such_table(
         )
     blind = next((spot for spot in blind_spots if spot.what == "tables"), None)
     if engine or (blind and not known):
-        why = f" {blind.sentence.rstrip('.')}. {blind.why.rstrip('.')}." if blind else ""
+        among = f"is not among the {count(len(known))} tables that can be seen" if known else "cannot be seen"
+        why = f" {blind.why.rstrip('.')}." if blind else ""
         remedy = f" Remedy: {blind.remedy}." if blind and blind.remedy else ""
-        return UserError(f"{text} is not among the {len(known)} tables that can be seen from here.{why}{remedy}")
+        return UserError(f"{text} {among} from here.{why}{remedy}")
     where = "in the facts file" if source.facts_file else "on this server"
     near = did_you_mean(text, (object_name(*name) for name in known))
     return UserError(f"there is no MyISAM table {text} {where}.{near} `myisam-advisor facts tables` lists them.")

@@ -134,13 +134,22 @@ class Inquiry:
         undecided: list[NotEvaluated] = []
         for candidate in remaining:
             if candidate.row.get("verdict", 1) is None:
-                undecided.append(_undecided(candidate))
+                undecided.append(self._undecided(candidate))
             else:
                 candidates.append(candidate)
         if candidates:
             self.undecided += undecided
             return candidates
         return _together(undecided) if undecided else []
+
+    def _undecided(self, candidate: Candidate) -> NotEvaluated:
+        """What the rule's own query says that it lacks. Of a fact that is known to be out of sight the reason is said, as of `needs`."""
+        row, rule = candidate.row, candidate.rule.id
+        needs, how = str(row.get("needs") or "facts that are unknown here"), str(row.get("how") or "")
+        if not self._exists(needs) or self._is_known(needs):
+            return NotEvaluated(rule, needs, how, object=candidate.object)
+        why, remedy = self._why(needs)
+        return NotEvaluated(rule, f"{needs} ({why})", remedy or how, why=why, object=candidate.object)
 
     def _uncontradicted(
         self, rule: Rule, found: list[Candidate], parameters: Mapping[str, Value]
@@ -174,18 +183,13 @@ def _candidate(rule: Rule, row: Row) -> Candidate:
     )
 
 
-def _undecided(candidate: Candidate) -> NotEvaluated:
-    row = candidate.row
-    needs, how = str(row.get("needs") or "facts that are unknown here"), str(row.get("how") or "")
-    return NotEvaluated(candidate.rule.id, needs, how, object=candidate.object)
-
-
 def _together(undecided: Sequence[NotEvaluated]) -> NotEvaluated:
     """What all of them need; how to have it by the first that says so."""
     needs = list(dict.fromkeys(one.needs for one in undecided))
     more = f"; and {len(needs) - NAMED_NEEDS} more" if len(needs) > NAMED_NEEDS else ""
     how = next((one.how for one in undecided if one.how), "")
-    return NotEvaluated(undecided[0].rule, "; ".join(needs[:NAMED_NEEDS]) + more, how)
+    why = undecided[0].why if len(needs) == 1 else ""
+    return NotEvaluated(undecided[0].rule, "; ".join(needs[:NAMED_NEEDS]) + more, how, why=why)
 
 
 def _remedy_of_stopped(rule: Rule) -> str:

@@ -87,10 +87,12 @@ def _load(facts: FactSet) -> Iterable[Blind]:
     # They are some of the statements, whatever a file of facts says of them.
     written = min(max(sum(rate(name) or 0.0 for name in WRITE_COMMANDS), 0.0), statements)
     asked_for = round(statements * seconds)
+    said = (
+        f"{count(asked_for)} statement{'s' if asked_for != 1 else ''}, {count(round(written * seconds))} of them writes"
+    )
     yield Blind(
         LOAD,
-        f"There was hardly any activity: {count(asked_for)} statement{'s' if asked_for != 1 else ''}, {count(round(written * seconds))} of them "
-        f"writes, in {duration(seconds)}.",
+        f"There was hardly any activity: {said if asked_for else 'not one statement'}{',' if asked_for else ''} in {duration(seconds)}.",
         "So quiet a time says little about the load",
         "look again under load, over a longer time: myisam-advisor check --interval 5min",
     )

@@ -48,7 +48,7 @@ def verdict_of(judgement: Judgement, interval_seconds: float | None) -> Verdict:
     if short:
         detail = f"A possible gain: {short[0].title}. {first_sentence(short[0].message)}"
         return Verdict(COULD_GAIN, "Nothing serious holds this server back.", detail, short[0], INFO)
-    nobody = next((finding for finding in judgement.findings if finding.rule == NO_TABLES), None)
+    nobody = _found(judgement, NO_TABLES)
     if nobody is not None:
         # A server of another engine's may be on its knees: nothing was asked about that.
         used = "not" if nobody.confidence == "confirmed" else "hardly"
@@ -65,15 +65,25 @@ def _unknown(judgement: Judgement, interval_seconds: float | None) -> Verdict | 
     if judgement.blind:
         spot = judgement.blind[0]
         return Verdict(UNKNOWN, spot.sentence, _sentences(spot.why, spot.remedy))
-    if not interval_seconds:
+    if not interval_seconds and not _has_no_tables(judgement):
         return Verdict(UNKNOWN, "Not known yet: rates need an interval.", "Only one look was taken so far.")
-    sample = next((finding for finding in judgement.findings if finding.rule == NO_SAMPLE), None)
+    sample = _found(judgement, NO_SAMPLE)
     if sample is not None:
         return Verdict(UNKNOWN, "There was too little activity for a verdict.", first_sentence(sample.message), sample)
     if not judgement.findings and len(judgement.not_evaluated) > _judged(judgement):
         # Silence of most rules is no health: a facts file may hold next to nothing.
         return Verdict(UNKNOWN, f"Nothing was found, but only {_coverage(judgement)}")
     return None
+
+
+def _found(judgement: Judgement, rule: str) -> Finding | None:
+    return next((finding for finding in judgement.findings if finding.rule == rule), None)
+
+
+def _has_no_tables(judgement: Judgement) -> bool:
+    """Whether it is known that there are none: no interval could tell more of them."""
+    found = _found(judgement, NO_TABLES)
+    return found is not None and found.confidence == "confirmed"
 
 
 def not_seen(judgement: Judgement, interval_seconds: float | None) -> list[str]:

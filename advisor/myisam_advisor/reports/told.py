@@ -273,7 +273,15 @@ def _gaps(judgement: Judgement, notes: Sequence[Unknown], verdict: Verdict) -> t
             note(outcome.why or f"needs {outcome.needs}", outcome.how, (outcome.rule,))
     for one in notes:
         note(one.reason, one.remedy, ())
-    return tuple(Gap(once(causes[key]), remedies[key], tuple(dict.fromkeys(rules[key]))) for key in remedies)
+    return tuple(
+        Gap(_without_echoes(once(causes[key])), remedies[key], tuple(dict.fromkeys(rules[key]))) for key in remedies
+    )
+
+
+def _without_echoes(causes: Sequence[str]) -> tuple[str, ...]:
+    """Without those that say of something else that it is not known for a cause that is among them."""
+    ends = tuple(f": {cause.casefold()}" for cause in causes)
+    return tuple(cause for cause in causes if not cause.casefold().endswith(ends))
 
 
 def once(phrases: Sequence[str]) -> tuple[str, ...]:

@@ -108,13 +108,20 @@ class SqlTablesCollector(Collector[OpenTables]):
     def notes(self, sample: OpenTables) -> Iterable[Unknown]:
         """That this is a sample."""
         found = len(sample.tables)
+        open_now = (
+            f"the {found} MyISAM tables open now"
+            if found > 1
+            else "the one MyISAM table open now"
+            if found
+            else "no MyISAM table is open now"
+        )
         left_out = f", without {sample.left_out} more" if sample.left_out else ""
         # Measured on MariaDB 10.11 and MySQL 5.6: SHOW OPEN TABLES shows a table to SELECT alone, neither to PROCESS nor to INSERT.
         hidden = (
             ", as far as this account may SELECT from them: the server hides the others" if sample.to_see_all else ""
         )
         yield Unknown(
-            f"table facts are a sample by SQL: the {found} MyISAM table{'s' if found != 1 else ''} open now{left_out}{hidden}",
+            f"table facts are a sample by SQL: {open_now}{left_out}{hidden}",
             f"{BESIDE_THE_SERVER}{f'; or {sample.to_see_all}' if sample.to_see_all else ''}",
         )
 

@@ -17,7 +17,7 @@ def test_a_cause_and_its_remedy_are_sentences_of_their_own() -> None:
     server = ServerOptions(**{field.name: None for field in fields(ServerOptions)})  # type: ignore[arg-type]
     spot = Blind(TABLES, "Tables cannot be seen.", "/data could not be verified as this server's", "sudo")
     told = no_such_table("shop.x", [], SourceOptions(server, "f.yaml"), Site(()), [spot])
-    assert str(told) == "shop.x is not among the 0 tables that can be seen from here. Tables cannot be seen. /data could not be verified as this server's. Remedy: sudo."
+    assert str(told) == "shop.x cannot be seen from here. /data could not be verified as this server's. Remedy: sudo."
 
 
 @pytest.mark.parametrize(("text", "said"), [("shop", "'shop' is a database and names no table: write DATABASE.TABLE. For example shop.`a b`."), ("lines", "'lines' names no database: write DATABASE.TABLE. Did you mean other.lines?")])

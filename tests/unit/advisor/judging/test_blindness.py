@@ -14,7 +14,7 @@ from myisam_advisor.judging.blindness import blind_spots
 from myisam_advisor.judging.findings import Blind, Finding, Judgement, NotEvaluated
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
-from myisam_advisor.judging.verdict import verdict_of
+from myisam_advisor.judging.verdict import not_seen, verdict_of
 from myisam_advisor.munin.document import document as munin_document
 from myisam_advisor.reports.formats import nagios
 from myisam_advisor.reports.formats.base import Shown, report_named
@@ -92,6 +92,22 @@ def test_as_many_rules_that_judged_as_lack_a_fact_are_a_verdict(quiet: int, lack
 def test_a_statement_a_second_or_what_they_read_is_a_load(per_second: dict[str, float], is_idle: bool) -> None:
     spots = blind_spots(facts_of(**{**SEEN, "status_per_second": per_second}), ())
     assert [spot.what for spot in spots] == ["load"] * is_idle
+
+
+def test_a_time_without_a_statement_is_told_in_few_words() -> None:
+    (spot,) = blind_spots(facts_of(**{**SEEN, "status_per_second": {"Questions": 0.0, "Com_insert": 0.0}}), ())
+    assert spot.sentence == "There was hardly any activity: not one statement in 10 s."
+
+
+def test_no_interval_could_tell_more_of_tables_that_are_not_there() -> None:
+    seen = {"totals": {"myisam_tables": 0}, "key_cache": [{"name": "default", "blocks_used": 0}]}
+    judgement, facts = judged(**seen, interval_seconds=None)
+    assert "no-myisam" in [one.rule for one in judgement.findings]
+    assert verdict_of(judgement, None).headline == "MyISAM is not used here. Other engines are not judged."
+    assert not_seen(judgement, None) == []
+    assert printed(judgement, facts, "nagios").startswith("MYISAM OK - MyISAM is not used here.")
+    unsure = Judgement([replace(judgement.findings[0], confidence="suspected")], quiet=["a rule"])
+    assert verdict_of(unsure, None).headline == "Not known yet: rates need an interval."
 
 
 def test_of_the_statements_of_a_quiet_time_no_more_are_writes_than_there_were() -> None:

@@ -15,6 +15,8 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.past import silence_of
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.reports.formats.base import Shown, report_named
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.fact_set import FactSet
 from tests.rules.test_cases import CASES
 from tests.support.rules import outcome
 
@@ -28,13 +30,13 @@ def lacking(name: str, needs: str, how: str = "") -> str:
     return f"SELECT '{name}' AS object, NULL AS verdict, '{needs}' AS needs, '{how}' AS how"
 
 
-def judged(*rows: str) -> Judgement:
+def judged(*rows: str, facts: FactSet = FACTS) -> Judgement:
     texts: dict[str, Any] = dict.fromkeys(TEXTS, "Words.")
     rule: Rule = replace(
         SHIPPED, query=" UNION ALL ".join(rows), evidence=(), parameters={}, needs=(), applicable=(), not_if=(), planner=None, versions={}, variable=None,
         flavours=("mysql", "percona", "mariadb"), commands=(), my_cnf=(), **texts,
     )  # fmt: skip
-    judgement = judge(prepared(FACTS, Site((rule,))))
+    judgement = judge(prepared(facts, Site((rule,))))
     assert not [one for one in judgement.not_evaluated if "works" in one.needs], judgement.not_evaluated
     return judgement
 
@@ -95,3 +97,14 @@ def test_what_would_count_rows_by_table_is_what_this_version_has(case: tuple[str
     changed = {"server": facts.get("server", {}) | version, "variable": facts.get("variable", {}) | variables}
     judgement = judge(prepared(facts_from_document({"schema": 1, **facts, **changed}), Site(shipped_rules())))
     assert [one.how for one in judgement.not_evaluated if one.rule == case[0]] == [how]
+
+
+def test_of_a_fact_that_cannot_be_seen_the_reason_is_told_with_its_own_remedy() -> None:
+    far = "the server is on another host"
+    unknown = {**FACTS.unknown, "host.data_directory_free_bytes": Unknown(far, "look there"), "host.memory_bytes": Unknown(far)}
+    (disk,) = judged(lacking("disk", "host.data_directory_free_bytes", "stand beside it"), facts=replace(FACTS, unknown=unknown)).not_evaluated
+    assert (disk.needs, disk.how, disk.why) == (f"host.data_directory_free_bytes ({far})", "look there", far)
+    (memory,) = judged(lacking("memory", "host.memory_bytes", "stand beside it"), facts=replace(FACTS, unknown=unknown)).not_evaluated
+    assert (memory.how, memory.why) == ("stand beside it", far)
+    (words,) = judged(lacking("cache", "a cache that is filled", "wait"), facts=replace(FACTS, unknown=unknown)).not_evaluated
+    assert (words.needs, words.how, words.why) == ("a cache that is filled", "wait", "")

@@ -111,3 +111,11 @@ def test_facts_have_units_and_a_threshold_only_where_there_is_one() -> None:
     assert (with_threshold.value, with_threshold.threshold) == ("2 KiB", "1 KiB")
     assert (without.value, without.threshold) == ("50 %", None)
     assert unknown.value == "unknown"
+
+
+def test_a_cause_that_only_repeats_another_is_told_once() -> None:
+    reason, remedy = "/data could not be verified as this server's", "sudo"
+    lacking = [NotEvaluated("one", "a fact", remedy, why=reason), NotEvaluated("two", "a fact", remedy, why=f"the server's disk is not known: {reason}"), NotEvaluated("three", "a fact", remedy, why="no cgroup")]
+    (gap,) = told(Judgement(not_evaluated=lacking), FACTS).gaps
+    assert gap.causes == (reason, "no cgroup")
+    assert gap.rules == ("one", "two", "three")

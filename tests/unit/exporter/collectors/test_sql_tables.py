@@ -54,7 +54,7 @@ def test_open_tables_are_asked_about_up_to_a_limit(on_mariadb: RecordedLook, ask
     (block,) = COLLECTOR.facts(Pair(sample))
     assert dict(zip(block.columns, next(iter(block.rows)), strict=True))["index_bytes"] == 10240
     (note,) = COLLECTOR.notes(sample)
-    assert "a sample by SQL: the 1 MyISAM table open now, without 22 more" in note.reason
+    assert "a sample by SQL: the one MyISAM table open now, without 22 more" in note.reason
     assert COLLECTOR.incomplete(sample) == Unknown("22 open tables were left out")
 
 
