@@ -20,10 +20,12 @@ from myisam_advisor.migrate.sizes import Range
 from myisam_advisor.migrate.times import REPORTED
 from myisam_advisor.remedies.script import ESCAPED
 from myisam_advisor.texts.drawing import drawn, without_padding
-from myisam_advisor.texts.templates import duration, object_name, printable, sentence, size
+from myisam_advisor.texts.templates import count, duration, object_name, printable, sentence, size
 from myisam_advisor.texts.width import WIDEST
 
 PIPED_WIDTH = 120
+# What comes after the list is what has to be read: a thousand rows would hide it.
+SHOWN_AT_EACH_END = 20
 UNKNOWN = "not known"
 ESCAPED_NAMES = (
     "A character of a name that cannot be seen is written as an escape: the name as it is stands in --format json."
@@ -103,10 +105,10 @@ def _headline(migration: Migration, failing: int) -> str:
         return "There is no MyISAM table to convert."
     target = f", then {migration.target.label}" if migration.target else ""
     tables = tables_of(total)
-    fails = "none fails" if not failing else "1 fails" if failing == 1 else f"{failing} fail"
+    fails = "none fails" if not failing else "1 fails" if failing == 1 else f"{count(failing)} fail"
     there = sum(bool(one.target_errors) for one in migration.predictions)
     also = f" {migration.target.label} would refuse the ALTER of {there}." if migration.target and there else ""
-    return f"{tables} to {migration.to} on {migration.here.label}{target}: {fails}, {total - failing} {'converts' if total - failing == 1 else 'convert'}.{also}"
+    return f"{tables} to {migration.to} on {migration.here.label}{target}: {fails}, {count(total - failing)} {'converts' if total - failing == 1 else 'convert'}.{also}"
 
 
 def _disk(migration: Migration, converting: Sequence[Prediction]) -> Iterable[RenderableType]:
@@ -154,16 +156,26 @@ def _now(one: Prediction) -> str:
     return size(one.contents.total_bytes) if one.contents else one.engine
 
 
-def _table(converting: Iterable[Prediction]) -> Table:
+def _table(converting: Sequence[Prediction]) -> Table:
     drawn_table = Table(box=None, pad_edge=False, header_style="dim")
     drawn_table.add_column("table", overflow="fold")
     for title in ("now", "after", "lasts"):
         drawn_table.add_column(title, justify="right", no_wrap=True)
-    for one in converting:
-        after = _range(one.bytes_after, size)
-        lasts = _lasts(one)
-        drawn_table.add_row(printable(object_name(*one.name)), _now(one), after, lasts)
+    # In the order small ones come first and large ones last: between them lie those that tell least.
+    between = len(converting) - SHOWN_AT_EACH_END * 2
+    shown = converting if between <= SHOWN_AT_EACH_END else converting[:SHOWN_AT_EACH_END]
+    rest = converting[len(shown) :][-SHOWN_AT_EACH_END:]
+    for one in shown:
+        drawn_table.add_row(*_row(one))
+    if rest:
+        drawn_table.add_row(f"... {count(between)} more between these: --format json has all", "", "", "")
+    for one in rest:
+        drawn_table.add_row(*_row(one))
     return drawn_table
+
+
+def _row(one: Prediction) -> tuple[str, ...]:
+    return printable(object_name(*one.name)), _now(one), _range(one.bytes_after, size), _lasts(one)
 
 
 def _range(ends: Range | None, say: object) -> str:
@@ -210,9 +222,9 @@ def _time(converting: list[Prediction]) -> str:
     open_ended = [(one, one.lasting.why) for one in converting if one.lasting and one.lasting.why]
     if open_ended:
         longest, why = max(open_ended, key=lambda pair: pair[0].contents.total_bytes if pair[0].contents else 0)
-        count = "of one table" if len(open_ended) == 1 else f"of {len(open_ended)} tables"
+        of_them = "of one table" if len(open_ended) == 1 else f"of {len(open_ended)} tables"
         name = printable(object_name(*longest.name))
-        said += f"; {count} only the least time is known, as that was not measured ({REPORTED}): of {name} {why}"
+        said += f"; {of_them} only the least time is known, as that was not measured ({REPORTED}): of {name} {why}"
     return said
 
 

@@ -16,7 +16,7 @@ from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.way_back import back, without_comment
 from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
 from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain, offered
-from myisam_advisor.texts.templates import duration, object_name, sentence, size
+from myisam_advisor.texts.templates import count, duration, object_name, sentence, size
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column
 from myisam_exporter.server.sql import Sql, quote_table, statement
@@ -62,9 +62,9 @@ def runs(one: Prediction) -> bool:
     return not one.script_errors
 
 
-def tables_of(count: int) -> str:
+def tables_of(number: int) -> str:
     """So many tables, in words."""
-    return "1 table" if count == 1 else f"{count} tables"
+    return "1 table" if number == 1 else f"{count(number)} tables"
 
 
 def as_script(migration: Migration) -> str:

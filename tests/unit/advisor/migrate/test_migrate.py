@@ -392,3 +392,14 @@ def test_nothing_to_convert_is_said() -> None:
     told = as_text(migration(left_out=(("x", "it is a view"),)))
     assert "There is no MyISAM table to convert." in told
     assert "x: it is a view." in told
+
+
+@pytest.mark.parametrize(("number", "rows", "between"), [(60, 60, ""), (61, 40, "... 21 more between these: --format json has all"), (1500, 40, "... 1,460 more between these: --format json has all")])
+def test_of_very_many_tables_both_ends_are_shown(number: int, rows: int, between: str) -> None:
+    predictions = many(number)
+    told = as_text(Migration(MARIADB, None, "InnoDB", tuple(predictions), in_order(predictions, {}), (), None, None, None)).splitlines()
+    assert told[0] == f"{number:,} tables to InnoDB on MariaDB 10.11: none fails, {number:,} convert."
+    listed = [line.split()[0] for line in told if line.startswith("s.t")]
+    assert len(listed) == rows
+    assert (listed[0], listed[-1]) == ("s.t0", f"s.t{number - 1}"), "the largest is shown"
+    assert [line.strip() for line in told if line.startswith("...")] == ([between] if between else [])
