@@ -299,7 +299,8 @@ def _curves(curves: Mapping[str, Curve], end: float, past: Past | None) -> Itera
 
 def _hours(curves: Sequence[CurveView]) -> str:
     hours = max((curve.line.hours for curve in curves), default=0.0)
-    return f"{hours:.0f} hours" if hours >= 1.5 else f"{max(hours * 60, 1):.0f} min"
+    minutes = round(hours * 60)
+    return f"{hours:.0f} hours" if hours >= 1.5 else f"{minutes} minutes" if minutes > 1 else "minute"
 
 
 def _unknown(outcomes: Sequence[NotEvaluated], clean: Callable[[object], str]) -> Iterable[tuple[str, str, str]]:

@@ -17,7 +17,7 @@ from myisam_advisor.reports.page.earlier import BLANK, HELD, RESTART, SHOWN_EPIS
 from myisam_advisor.reports.page.look import Look, look_at
 from myisam_advisor.reports.page.render import render
 from myisam_advisor.reports.page.sparkline import WIDTH, sparkline
-from myisam_advisor.reports.page.view import CURVES, view_of
+from myisam_advisor.reports.page.view import CURVES, CurveView, _hours, view_of
 from myisam_advisor.reports.wording import holds_since
 
 pytestmark = pytest.mark.usefixtures("in_utc")
@@ -193,3 +193,10 @@ def test_an_age_is_told_in_every_report_and_unknown_where_nothing_is_remembered(
     written = json.loads(json.dumps(document(unknown, FACTS, Shown())))["findings"][0]
     assert (written["since"], written["first_seen"]) == (None, None)
     assert munin_document([], unknown)["advice"]["messages"]["warning"] == ["lock: Title"]
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0, "minute"), (60, "minute"), (120, "2 minutes"), (3600, "60 minutes"), (7200, "2 hours")])
+def test_the_curves_heading_is_english(seconds: float, said: str) -> None:
+    line = sparkline([(NOW - seconds, 1.0), (NOW, 2.0)], NOW, 86_400.0)
+    assert line is not None
+    assert _hours([CurveView("a", line, "1", "1", "1", ())]) == said
