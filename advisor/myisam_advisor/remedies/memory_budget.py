@@ -1,6 +1,6 @@
 """One account of memory for all remedies: key caches, mapped tables, buffers and the page cache for row data must fit together.
 
-What memory can give is what is available now, less what the present key caches will still grow into, less the page cache that row data
+What memory can give is what is available now, less what the present key caches and InnoDB's buffer pool will still grow into, less the page cache that row data
 keeps, less a tenth of the whole as headroom. The whole is the machine's memory or the limit of the server's control group, whichever
 is smaller. Where nobody tells what is available, it is the whole less what key caches and InnoDB's buffer pool were promised. A server
 of 32 bits cannot address more than it can, however large the machine is.
@@ -22,6 +22,8 @@ HEADROOM_RATIO = 0.1
 ROW_DATA_SHARE = 0.5
 # No remedy alone takes more than this, however much is free: the next one may need it, and a machine does not serve key caches only.
 LARGEST_SHARE = 0.25
+# InnoDB's default; before MySQL 5.6 no other without a build of one's own.
+INNODB_PAGE_BYTES = 16384
 # Of 4 GiB the kernel keeps a part, and programs, libraries and holes between them take another: about 2.5 GiB are left for buffers and connections.
 ADDRESSABLE_BYTES = 5 << 29
 # version_compile_machine of servers of 32 bits: Linux and BSD, Windows, ARM.
@@ -35,6 +37,7 @@ class MemoryBudget:
     limit_bytes: float | None = None
     available_bytes: float | None = None
     unfilled_key_cache_bytes: float = 0.0
+    unfilled_pool_bytes: float = 0.0
     promised_bytes: float = 0.0
     row_data_bytes: float | None = None
     granted: dict[str, float] = field(default_factory=dict)
@@ -44,7 +47,7 @@ class MemoryBudget:
         """What the next remedy may take; never below 0."""
         if self.limit_bytes is None:
             return None
-        unfilled, available = self.unfilled_key_cache_bytes, self.available_bytes
+        unfilled, available = self.unfilled_key_cache_bytes + self.unfilled_pool_bytes, self.available_bytes
         if available is None:
             # What is not filled yet is among what was promised.
             unfilled, available = 0.0, max(self.limit_bytes - self.promised_bytes, 0.0)
@@ -75,6 +78,7 @@ def budget_of(facts: FactSet) -> MemoryBudget:
     available = real_of(host.get("memory_available_bytes"))
     anonymous = real_of(mysqld.get("anonymous_bytes"))
     addressable = addressable_bytes(facts)
+    caches = sum(_unfilled(cache) for cache in facts.tables["key_cache"].dictionaries())
     if addressable is not None:
         limits.append(ADDRESSABLE_BYTES)
     left = [available, max(group - anonymous, 0.0) if group and anonymous is not None else None, addressable]
@@ -82,7 +86,8 @@ def budget_of(facts: FactSet) -> MemoryBudget:
     return MemoryBudget(
         limit_bytes=min(limits),
         available_bytes=min(known) if known else None,
-        unfilled_key_cache_bytes=sum(_unfilled(cache) for cache in facts.tables["key_cache"].dictionaries()),
+        unfilled_key_cache_bytes=caches,
+        unfilled_pool_bytes=_unfilled_pool(facts, anonymous, caches),
         promised_bytes=max(_promised(facts), anonymous or 0.0),
         row_data_bytes=real_of(totals.get("myisam_data_bytes")),
     )
@@ -101,6 +106,22 @@ def _promised(facts: FactSet) -> float:
     """What key caches and InnoDB's buffer pool may take, whatever they have taken so far."""
     caches = (real_of(cache.get("size_bytes")) or 0.0 for cache in facts.tables["key_cache"].dictionaries())
     return sum(caches) + (real_of(facts.tables["variable"].by_name("value").get("innodb_buffer_pool_size")) or 0.0)
+
+
+def _unfilled_pool(facts: FactSet, anonymous: float | None, unfilled_caches: float) -> float:
+    """Memory that InnoDB's buffer pool was promised and has not touched yet; 0 where its free pages are not counted.
+
+    Pages that became free again hold their memory: where the server's own memory is known, no more is untouched than it was promised beyond that.
+    """
+    variables, counted = (facts.tables[table].by_name("value") for table in ("variable", "status"))
+    free_pages = real_of(counted.get("Innodb_buffer_pool_pages_free"))
+    pool = real_of(variables.get("innodb_buffer_pool_size"))
+    if free_pages is None or pool is None:
+        return 0.0
+    free = min(free_pages * (real_of(variables.get("innodb_page_size")) or INNODB_PAGE_BYTES), pool)
+    if anonymous is None:
+        return free
+    return min(free, max(_promised(facts) - unfilled_caches - anonymous, 0.0))
 
 
 def _unfilled(cache: Row) -> float:

@@ -39,14 +39,17 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     lines = [option_line(variable, wanted)]
     if parts:
         lines.append(option_line("table_open_cache_instances", 1))
+    more_bytes = (wanted - present) * TABLE_BYTES
     return Plan(
         values={
             "advice": f"Raise {variable} to {wanted}.{why} Raise it again if tables are still closed to make room for others.{_undivided(parts, context)}",
             "needless_parts": parts,
+            "open_bytes": more_bytes,
         },
         commands=(set_global(variable, wanted),),
         undo_commands=(set_global(variable, int(present)),),
         my_cnf=tuple(lines),
+        memory_bytes=more_bytes,
     )
 
 

@@ -252,6 +252,8 @@ def _account(memory: MemoryBudget) -> str:
     granted = "; ".join(f"{remedy} takes {size(taken)}" for remedy, taken in memory.granted.items())
     return printable(
         f"of {size(memory.limit_bytes)}, {size(memory.available_bytes)} available; row data wants {size(memory.row_data_bytes)}; "
-        f"present key caches will still grow by {size(memory.unfilled_key_cache_bytes)}; room left {size(memory.room_bytes)}"
+        f"present key caches will still grow by {size(memory.unfilled_key_cache_bytes)}; "
+        + (f"InnoDB's pool by {size(memory.unfilled_pool_bytes)}; " if memory.unfilled_pool_bytes else "")
+        + f"room left {size(memory.room_bytes)}"
         + (f"; {granted}" if granted else "")
     )

@@ -18,7 +18,8 @@
 --   = 29.5/s; uses of a table that found it open = 547/s; open tables = 30 tables; tables opened since the
 --   start = 2,544 tables since start; table_open_cache = 64 tables; MyISAM tables = 8 tables.
 -- Expect: Opened_tables stops growing, and key-cache misses fall.
--- Cost: A file descriptor for each index file and one for each open handler, and a little memory for each.
+-- Cost: A file descriptor for each index file and one for each open handler, and a little memory for each, up
+--   to 10.5 MiB in all.
 --
 -- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 8 MyISAM
 --   tables are neither checked nor repaired when opened. 8 were written in the last day.
