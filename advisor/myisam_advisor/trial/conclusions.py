@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from myisam_advisor.trial.comparison import WORSE, WORTH_IT, Comparison
+from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT, Comparison
 from myisam_advisor.trial.results import WorkloadResult
 
 
@@ -29,13 +29,11 @@ def best_variant(results: Sequence[WorkloadResult]) -> tuple[str, float] | None:
 
 
 def said(results: Sequence[WorkloadResult], variant: str) -> str:
-    """The variant's ratios, workload by workload."""
-    parts = []
-    for result in results:
-        comparison = comparison_of(result, variant)
-        if comparison is not None:
-            parts.append(f"{result.name} {times(comparison)}")
-    return ", ".join(parts)
+    """The variant's ratios, workload by workload; of those without a verdict the names, as their figures say nothing."""
+    compared = [(result.name, comparison_of(result, variant)) for result in results]
+    clear = [f"{name} {times(one)}" for name, one in compared if one is not None and one.verdict != UNCLEAR]
+    unclear = [name for name, one in compared if one is not None and one.verdict == UNCLEAR]
+    return "; ".join(filter(None, (", ".join(clear), f"unclear: {', '.join(unclear)}" if unclear else "")))
 
 
 def times(comparison: Comparison) -> str:

@@ -15,7 +15,8 @@ from myisam_advisor.trial.comparison import (
     median_of,
     verdict_of,
 )
-from myisam_advisor.trial.conclusions import times
+from myisam_advisor.trial.conclusions import said, times
+from myisam_advisor.trial.results import WorkloadResult
 
 
 def runs(*rates: float) -> list[Run]:
@@ -87,3 +88,11 @@ def test_what_has_nothing_in_common_is_still_a_number() -> None:
 def test_an_unknown_count_is_no_zero() -> None:
     assert median_of(runs(100, 200), "read_calls") is None
     assert median_of(runs(100, 200), "server_cpu_seconds") == pytest.approx(0.00375)
+
+
+def test_a_ratio_of_which_nothing_is_concluded_is_no_part_of_the_conclusion() -> None:
+    faster = WorkloadResult("inserts", "rows", {"old": runs(100, 102, 98, 101, 99, 100), "new": runs(150, 149, 153, 151, 148, 152)})
+    noisy = WorkloadResult("reads", "keys", {"old": runs(100, 60, 140, 100), "new": runs(150, 70, 90, 160)})
+    assert said([faster, noisy], "new") == f"inserts {times(faster.comparisons[0])}; unclear: reads"
+    assert said([noisy], "new") == "unclear: reads"
+    assert said([faster], "new") == f"inserts {times(faster.comparisons[0])}"
