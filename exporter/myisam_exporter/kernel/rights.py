@@ -45,7 +45,7 @@ ON_HOST = Remedies(
         f"run myisam-advisor beside the server; where that is on this machine, show the directory to the systemd service: `{COMMAND}` does, "
         "beside /var/lib/mysql which files.conf shows (BindReadOnlyPaths=)"
     ),
-    verify_directory=f"let this user read {{pid_file}} and connect by socket, or {_READ_PROCESS}",
+    verify_directory=f"{_READ_PROCESS}; or let this user read {{pid_file}} and connect by socket",
     show_process="run myisam-advisor beside the server",
     reach_socket="Start the server, or name its socket (--socket) or its host (--host).",
     enter_socket="The socket, or a directory on the way to it, is closed to this user: run it as root (sudo), or as a user who may go there.",

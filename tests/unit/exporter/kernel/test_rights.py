@@ -32,3 +32,8 @@ def test_the_variable_of_the_image_decides() -> None:
 
     assert said({"container": "oci"}) == rights.IN_CONTAINER.show_process
     assert said({}) == rights.ON_HOST.show_process
+
+
+@pytest.mark.parametrize("name", ["read_files", "read_process", "verify_directory"])
+def test_what_mends_all_at_once_is_said_first(name: str) -> None:
+    assert getattr(rights.ON_HOST, name).startswith("run as root")
