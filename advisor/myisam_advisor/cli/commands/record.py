@@ -92,8 +92,8 @@ def record(
 ) -> None:
     """Record the statements of a log, or of the running server, into a workload file for `trial replay`.
 
-    This is the one command that reads statements, and with --seconds the one that changes settings of the server without being a change
-    script: the slow log, for that time. What was recorded stays in the file; everything else sees kinds of statements, without values.
+    Only this command and `prove`, which records too, read statements. With --seconds they change settings of the server for that time: those
+    of the slow log. What was recorded stays in the file; everything else sees kinds of statements, without values.
     """
     chosen = [name for name, value in (("--slow-log", slow_log), ("--general-log", general_log), ("--seconds", seconds), ("--show", show)) if value is not None]  # fmt: skip
     if len(chosen) != 1:
