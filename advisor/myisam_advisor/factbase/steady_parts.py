@@ -13,7 +13,8 @@ from dataclasses import field, replace
 
 from myisam_advisor.factbase.changes import Changes
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError, Result
-from myisam_advisor.factbase.split_parts import TABLE, Chosen, Summed, Word, folded, split, words_of
+from myisam_advisor.factbase.kept_parts import TABLE, Chosen, Summed
+from myisam_advisor.factbase.split_parts import Word, folded, split, words_of
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import TABLES, Value
