@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from myisam_advisor.migrate.aria_pages import HEAD_FREE
 from myisam_advisor.migrate.change import Change, Subject, filled, on_copy
 from myisam_exporter.server.sql import statement
 
 # What Aria makes nothing of where it keeps a log. PACK_KEYS, CHECKSUM, MAX_ROWS and MIN_ROWS count as in MyISAM (ha_maria::create).
 IGNORED_OPTIONS = frozenset({"DELAY_KEY_WRITE"})
+# Rows no longer than that fill one page after the other (tried with 780 and 900).
+ANY_PAGE_BYTES = HEAD_FREE[-1]
 
 
 def aria_changes(subject: Subject) -> Iterator[Change]:
@@ -24,6 +27,12 @@ def aria_changes(subject: Subject) -> Iterator[Change]:
             "aria-not-crash-safe",
             f"ROW_FORMAT={subject.structure.row_format} goes along: the table is not safe against crashes until ROW_FORMAT=PAGE.",
             statement("SHOW CREATE TABLE {};", table),
+        )
+    if sum(column.maximum_bytes for column in subject.structure.columns) > ANY_PAGE_BYTES:
+        yield Change(
+            "aria-order",
+            f"Without ORDER BY a row of more than {ANY_PAGE_BYTES} bytes may come behind later ones: each row goes to the fullest page that has room for it.",
+            statement("SELECT * FROM {} LIMIT 10;", table),
         )
     yield Change(
         "aria-rollback",

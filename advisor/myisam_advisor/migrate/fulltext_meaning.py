@@ -52,14 +52,25 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
     for index in indexes[:1]:
         yield Change(
             "fulltext-ranking",
-            "Words in more than half of the rows are found too, and relevance has other figures.",
+            "Words in more than half of the rows are found too, and relevance has other figures. IN BOOLEAN MODE rows come by relevance, too, no more as they were inserted.",
             _natural(subject, _columns(subject.structure, index), "word"),
         )
         yield from _other_columns(subject)
+        yield from _temporary_copy(subject)
         yield Change(
             "fulltext-commit",
             "A search finds rows only after their COMMIT, also in the transaction that wrote them.",
             statement(""),
+        )
+
+
+def _temporary_copy(subject: Subject) -> Iterator[Change]:
+    """Of a partitioned table there is no such copy in any engine."""
+    if not subject.structure.partitioned:
+        yield Change(
+            "fulltext-temporary",
+            "CREATE TEMPORARY TABLE ... LIKE this one ends with error 1796: InnoDB has no FULLTEXT index in a temporary table. Write its columns out there, with ENGINE=MyISAM.",
+            statement("{} CREATE TEMPORARY TABLE {} LIKE {};", subject.no_copy_yet, subject.shown, subject.table),
         )
 
 

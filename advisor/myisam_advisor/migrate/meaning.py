@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from myisam_advisor.migrate.aria_meaning import IGNORED_OPTIONS, aria_changes
-from myisam_advisor.migrate.change import Change, Subject, filled, on_copy
+from myisam_advisor.migrate.change import Change, Subject, on_copy
 from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
 from myisam_advisor.migrate.generated_meaning import generated_changes
 from myisam_advisor.migrate.kept_texts import kept_changes
@@ -21,6 +21,7 @@ from myisam_advisor.migrate.refusals import refusals, shortened_indexes
 from myisam_advisor.migrate.row_size import has_row_identity
 from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.table_spaces import tablespace_changes
+from myisam_advisor.migrate.transaction_meaning import transaction_changes
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, statement
 
 # What InnoDB makes something else of, or nobody anything.
@@ -111,32 +112,40 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
     )
     yield Change(
         "order",
-        "Without ORDER BY, rows come by the primary key, or as the index in use has them; no more as they were inserted.",
+        "Without ORDER BY, rows come by the primary key, or as the index in use has them; no more as they were inserted. So UPDATE and DELETE with LIMIT take other rows. "
+        "ALTER TABLE ... ORDER BY sorts nothing where there is a primary key.",
         statement("SELECT * FROM {} LIMIT 10;", table),
     )
-    yield Change(
-        "rollback",
-        "In a transaction changes are no more there at once and for ever: ROLLBACK, or a connection that ends without COMMIT, undoes them.",
-        on_copy(
-            subject,
-            statement(
-                "START TRANSACTION; {} LIMIT 1; ROLLBACK; SELECT COUNT(*) FROM {};", filled(subject), subject.shown
-            ),
-        ),
-    )
-    yield from _of_others(subject)
+    yield from transaction_changes(subject)
     yield Change(
         "repair",
         "REPAIR TABLE, myisamchk and copies of the files are no way back any more: only backups and the server's own recovery are.",
         on_copy(subject, _repair(subject)),
     )
     yield Change(
+        "maintenance",
+        "OPTIMIZE TABLE copies the whole table each time, and CHECK TABLE ... FAST and CHANGED read all of it: MyISAM passes over a table that has not changed. "
+        "Take mysqlcheck with --optimize, --fast and --check-only-changed out of cron jobs.",
+        on_copy(subject, statement("CHECK TABLE {}; CHECK TABLE {} FAST;", subject.shown, subject.shown)),
+    )
+    yield Change(
         "disable-keys",
         "DISABLE KEYS does nothing (a note): loads build every index row by row.",
         on_copy(subject, statement("ALTER TABLE {} DISABLE KEYS; SHOW WARNINGS;", subject.shown)),
     )
-    yield from _of_unique_keys(subject)
     yield from _of_counter(subject)
+    if structure.indexes:
+        yield Change(
+            "statistics",
+            "How many values an index has (Cardinality) is estimated by some pages, and anew by the server itself, no more by ANALYZE TABLE alone: other indexes may be chosen.",
+            statement("SHOW INDEX FROM {};", table),
+        )
+    yield Change(
+        "foreign-key-clauses",
+        "FOREIGN KEY clauses, which MyISAM passes over without a word, count: an upgrade of an application that adds one may end with error 1005, 1215, 1452 or 1824, "
+        "and what comes of it refuses rows.",
+        statement(""),
+    )
     yield from fulltext_changes(subject)
     yield from kept_changes(subject)
     yield from moved_places(subject)
@@ -200,25 +209,6 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
     )
 
 
-def _of_unique_keys(subject: Subject) -> Iterator[Change]:
-    if not any(index.unique for index in subject.structure.indexes):
-        return
-    shown = on_copy(
-        subject,
-        statement(
-            "{} AS one JOIN (SELECT 1 UNION SELECT 2) AS n LIMIT 2; SELECT COUNT(*) FROM {};",
-            filled(subject),
-            subject.shown,
-        ),
-    )
-    yield Change(
-        "half-done",
-        "An INSERT or UPDATE of several rows that fails at one of them leaves none; MyISAM kept those before it.",
-        # The copy of a table with words has no unique key either.
-        statement("") if subject.has_words else shown,
-    )
-
-
 def _of_counter(subject: Subject) -> Iterator[Change]:
     if not any(column.auto_increment for column in subject.structure.columns):
         return
@@ -236,7 +226,8 @@ def _of_counter(subject: Subject) -> Iterator[Change]:
         )
     yield Change(
         "counter-gaps",
-        "INSERT IGNORE, a failed INSERT and ROLLBACK use up numbers of AUTO_INCREMENT: holes appear.",
+        "INSERT IGNORE, ON DUPLICATE KEY UPDATE, INSERT ... SELECT, a failed INSERT and ROLLBACK use up numbers of AUTO_INCREMENT: holes appear, "
+        "and a small column comes to its end earlier.",
         statement("SHOW CREATE TABLE {};", table),
     )
 
@@ -254,38 +245,6 @@ def _of_identity(subject: Subject) -> Iterator[Change]:
         "No primary key: InnoDB orders its rows by a hidden number that no statement can use, drawn from one counter of all such tables; replicas scan for each changed row."
         f"{cluster} Add one before the ALTER.",
         statement("SHOW INDEX FROM {};", subject.table),
-    )
-
-
-def _of_others(subject: Subject) -> Iterator[Change]:
-    """What other connections see and wait for."""
-    table = subject.table
-    yield Change(
-        "repeatable-read",
-        "A transaction goes on reading what was there at its first SELECT (REPEATABLE READ); MyISAM showed others' rows at once. "
-        "With autocommit off, COMMIT before you look for new rows.",
-        statement(
-            "START TRANSACTION; SELECT COUNT(*) FROM {}; DO SLEEP(10); SELECT COUNT(*) FROM {}; COMMIT;", table, table
-        ),
-    )
-    yield Change(
-        "lock-waits",
-        "What a transaction changed stays locked until its COMMIT: others wait (innodb_lock_wait_timeout, 50 seconds), then get error 1205; or 1213 at once (deadlock). "
-        "Programs must repeat the transaction then.",
-        statement("SELECT @@global.innodb_lock_wait_timeout;"),
-    )
-    yield Change(
-        "lock-tables",
-        "LOCK TABLES ... READ LOCAL stops inserts, too (mysqldump: --single-transaction); LOCK TABLES commits the open transaction, START TRANSACTION releases the locks.",
-        on_copy(
-            subject,
-            statement(
-                "START TRANSACTION; {} LIMIT 1; LOCK TABLES {} WRITE; ROLLBACK; SELECT COUNT(*) FROM {}; UNLOCK TABLES;",
-                filled(subject),
-                subject.shown,
-                subject.shown,
-            ),
-        ),
     )
 
 

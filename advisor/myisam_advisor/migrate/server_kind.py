@@ -39,6 +39,7 @@ DEFAULT_WORDS_CACHE_BYTES = 8_000_000
 # What servers take: manual, innodb_page_size and innodb_ft_cache_size (which MariaDB allows to be larger than MySQL does).
 PAGE_BYTES, WORDS_CACHE_BYTES = (4_096, 65_536), (1_600_000, 1 << 40)
 STRICT = ("STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL")
+STRICT_AT_EACH_ROW = ("STRICT_ALL_TABLES", "TRADITIONAL")
 ON = frozenset({"ON", "1", "YES"})
 # Where sql_mode is strict by default, and where it refuses 0000-00-00 besides.
 STRICT_SINCE = {MYSQL: (5, 7), MARIADB: (10, 2)}
@@ -113,6 +114,8 @@ class ServerKind:
     encrypts_tables: str = "OFF"
     compression_algorithm: str = "zlib"
     full_checksums: bool = True
+    # sql_mode is strict by STRICT_TRANS_TABLES alone: where nothing can be rolled back, at the first row of a statement only.
+    strict_at_first_row: bool = False
     # Lists of members of which the server says that two are one.
     repeated_members: frozenset[MemberList] = frozenset()
 
@@ -164,6 +167,7 @@ def by_default(flavour: str, version: tuple[int, int]) -> ServerKind:
         flavour, version, strict, modern, "DYNAMIC" if modern else "COMPACT", modern, modern,
         missing_engines=(ARIA,) if flavour == MYSQL else (), date_modes=OF_TRADITIONAL if strict and flavour == MYSQL else frozenset(),
         file_per_table=version >= FILE_PER_TABLE_SINCE[flavour], standard_keys=flavour == MYSQL and version >= STANDARD_KEYS_SINCE,
+        strict_at_first_row=strict,
     )  # fmt: skip
 
 
@@ -216,6 +220,7 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         encrypts_tables=told.get("innodb_encrypt_tables", "OFF").upper(),
         compression_algorithm=told.get("innodb_compression_algorithm", "zlib").lower(),
         full_checksums="full_crc32" in told.get("innodb_checksum_algorithm", "full_crc32"),
+        strict_at_first_row=usual.strict if modes is None else strict and not any(mode in modes for mode in STRICT_AT_EACH_ROW),
     )  # fmt: skip
 
 

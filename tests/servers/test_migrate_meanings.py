@@ -1,0 +1,72 @@
+"""Where a change of meaning begins and ends: told for the settings and the tables that have it, on each server, and for no others."""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+
+import pytest
+from MySQLdb import Error
+
+from myisam_advisor.migrate.change import Subject
+from myisam_advisor.migrate.meaning import changes
+from myisam_advisor.trial.private.driver import Connection
+from myisam_advisor.trial.private.private_server import PrivateServer
+
+from .conftest import schema
+from .test_migrate_schemas import FOUR, kind_of
+from .test_migrate_traps import LONG_AND_SHORT, structures, told
+
+
+def told_on(connection: Connection, statement: str) -> None:
+    """Run it until it ends, or is ended."""
+    with suppress(Error), closing(connection.cursor()) as cursor:
+        cursor.execute(statement)
+
+
+@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize(("sql_mode", "told_of"), [("", False), ("STRICT_TRANS_TABLES", True), ("STRICT_ALL_TABLES", False), ("STRICT_TRANS_TABLES,STRICT_ALL_TABLES", False), ("TRADITIONAL", False)])
+def test_wrong_values_of_later_rows_are_told_where_myisam_takes_them(running: Callable[[str], PrivateServer], name: str, sql_mode: str, *, told_of: bool) -> None:
+    server = running(name)
+    asked = (f"SET SESSION sql_mode = '{sql_mode}'", "DELETE FROM t", "INSERT INTO t VALUES (1), (1000)", "SELECT COUNT(id + 0) FROM t")
+    with schema(server, "traps"):
+        server.execute("CREATE TABLE t (id TINYINT) ENGINE=MyISAM", database="traps")
+        structure = structures(server)["t"]
+        assert ("strict-rows" in {change.id for change in changes(Subject(("traps", "t"), structure, "InnoDB", kind_of(server, sql_mode)))}) is told_of
+        taken = [("error", 1264) in told(server, *asked)]
+        server.execute("ALTER TABLE t ENGINE=InnoDB", database="traps")
+        taken.append(("error", 1264) in told(server, *asked))
+        assert (taken == [False, True]) is told_of
+        if "mariadb" in name:
+            assert "strict-rows" not in {change.id for change in changes(Subject(("traps", "t"), structure, "Aria", kind_of(server, sql_mode)))}
+
+
+@pytest.mark.parametrize("longest", [780, 900])
+def test_rows_of_aria_come_in_order_as_long_as_they_are_short(mariadb: PrivateServer, longest: int) -> None:
+    with schema(mariadb, "traps"):
+        mariadb.execute(f"CREATE TABLE t (id INT, x VARCHAR({longest}) CHARACTER SET latin1) ENGINE=MyISAM", LONG_AND_SHORT.replace("900", str(longest)), database="traps")
+        named = {change.id for change in changes(Subject(("traps", "t"), structures(mariadb)["t"], "Aria", kind_of(mariadb, "")))}
+        before = told(mariadb, "SELECT id FROM t")
+        mariadb.execute("ALTER TABLE t ENGINE=Aria", database="traps")
+        assert ("aria-order" in named) is (told(mariadb, "SELECT id FROM t") != before) is (longest == 900)
+
+
+@pytest.mark.parametrize("name", FOUR)
+def test_a_killed_statement_leaves_rows_changed_in_myisam_alone(running: Callable[[str], PrivateServer], name: str) -> None:
+    server = running(name)
+    changed = {}
+    with schema(server, "traps"):
+        for engine in ("MyISAM", "InnoDB"):
+            server.execute("DROP TABLE IF EXISTS t", "CREATE TABLE t (a INT) ENGINE=MyISAM", "INSERT INTO t VALUES (1), (1), (1), (1), (1), (1), (1), (1)", database="traps")
+            assert "half-done" in {change.id for change in changes(Subject(("traps", "t"), structures(server)["t"], "InnoDB", kind_of(server, "")))}
+            server.execute(f"ALTER TABLE t ENGINE={engine}", database="traps")
+            with server.session("traps") as connection:
+                number = connection.thread_id()
+                killed = threading.Thread(target=lambda: told_on(connection, "UPDATE t SET a = 2 + SLEEP(0.5)"))
+                killed.start()
+                while not server.execute(f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {number} AND INFO LIKE 'UPDATE%' AND TIME >= 2"):
+                    time.sleep(0.05)
+                server.execute(f"KILL QUERY {number}")
+                killed.join()
+            changed[engine] = told(server, "SELECT SUM(a = 2) > 0 FROM t")
+    assert changed == {"MyISAM": [(1,)], "InnoDB": [(0,)]}
