@@ -30,7 +30,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_value
-from myisam_exporter.server.version_number import PRODUCT_NAMES
+from myisam_exporter.server.version_number import product_and_version
 
 INIT_FILE = "init_file"
 NAMED_CACHES_DEPRECATED_FROM = 80000
@@ -267,9 +267,9 @@ def _is_mysql_from(facts: FactSet, version: int) -> bool:
 
 def _server(facts: FactSet) -> str:
     server = facts.single("server")
-    kind = PRODUCT_NAMES.get(str(server.get("flavour")), "server of unknown kind")
+    version = str(server.get("version") or "of unknown version")
     host = server.get("hostname")
-    return f"{kind} {server.get('version') or 'of unknown version'}{f' on {host}' if host else ''}"
+    return f"{product_and_version(server.get('flavour'), version, 'server of unknown kind')}{f' on {host}' if host else ''}"
 
 
 class _Present:

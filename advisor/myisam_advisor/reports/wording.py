@@ -10,7 +10,7 @@ from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.templates import count, duration, size
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.look.fact_set import FactSet
-from myisam_exporter.server.version_number import PRODUCT_NAMES
+from myisam_exporter.server.version_number import product_and_version
 
 TOLD_PER_RULE = 3
 SHOWN_PER_RULE = 8
@@ -33,8 +33,7 @@ def server_name(facts: FactSet, *, short: bool = False) -> str:
     flavour, version = server.get("flavour"), server.get("version")
     if not version:
         return "a server of unknown version"
-    number = str(version).partition("-")[0] if short else version
-    return f"{PRODUCT_NAMES.get(str(flavour), 'server')} {number}"
+    return product_and_version(flavour, str(version).partition("-")[0] if short else str(version))
 
 
 def _state(facts: FactSet, *, short: bool = False) -> list[str]:

@@ -61,3 +61,9 @@ def parse_version(text: str, comment: str = "") -> ServerVersion:
     else:
         flavour = "mysql"
     return ServerVersion(flavour, (major, minor, patch), text)
+
+
+def product_and_version(flavour: object, version: str, unknown: str = "server") -> str:
+    """For people: MariaDB 11.4.5 of 11.4.5-MariaDB, whose maker says its name in the number too."""
+    product = PRODUCT_NAMES.get(str(flavour), unknown)
+    return f"{product} {version.replace(f'-{product}', '', 1)}"

@@ -1,5 +1,5 @@
 -- myisam-advisor: a plan to review, not to run unread
--- MariaDB 10.11.19-MariaDB-0+deb12u1 on recorded, TIME
+-- MariaDB 10.11.19-0+deb12u1 on recorded, TIME
 -- Fed to a client as it is, nothing runs.
 --
 -- critical table-crashed archive.broken (confirmed): archive.broken is marked crashed: statements on it fail,
@@ -23,7 +23,7 @@
 --   needs disk space for a copy of the data file.
 
 -- ==== my.cnf and init_file: in force from the next restart on ==============================================
--- # myisam-advisor, MariaDB 10.11.19-MariaDB-0+deb12u1 on recorded, TIME
+-- # myisam-advisor, MariaDB 10.11.19-0+deb12u1 on recorded, TIME
 -- [mysqld]
 -- # recovery-disabled; now: OFF; in force from the next restart on
 -- myisam_recover_options = BACKUP,QUICK
