@@ -208,7 +208,9 @@ def _source(examination: Examination, width: int, numbers: Mapping[str, int]) ->
         f"  see {', '.join(map(str, ways))} below" if ways else "",
     )
     for problem in examination.problems:
-        if not problem.remedy:
+        # What no server has, of a source that is here, is nothing to read here: --format json and `table` tell it.
+        told = not problem.off or examination.state in (OFF, NOT_HERE)
+        if told and not problem.remedy:
             yield Padding(Text(printable(problem.reason), style="dim" if problem.off else ""), (0, 0, 0, width + 4))
     if examination.rules and any(not problem.remedy and not problem.off for problem in examination.problems):
         yield Padding(Text(f"rules that gain: {', '.join(examination.rules)}", style="dim"), (0, 0, 0, width + 4))

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from myisam_advisor.cli.examination import DEGRADED, Examination, examination_as_text
+from myisam_advisor.cli.examination import DEGRADED, NOT_HERE, OFF, WORKING, Examination, examination_as_text
 from myisam_exporter.facts.unknown import Unknown
 
 REASON = "the data directory cannot be entered by this account, and so no header is read"
@@ -37,3 +37,11 @@ def test_a_pipe_gets_a_line_for_each_problem(monkeypatch: pytest.MonkeyPatch) ->
     lines = examination_as_text(EXAMINED, io.StringIO()).splitlines()
     assert lines[1] == "1. run as root (sudo myisam-advisor check)"
     assert [line.strip() for line in lines][2:-1] == [f"{EXAMINED[0].collector}: {REASON}", f"rules that gain: {', '.join(RULES)}"]
+
+
+def test_what_no_server_tells_is_said_of_a_source_that_is_not_there_alone() -> None:
+    never = Unknown("no server tells which key cache a table is assigned to", off=True)
+    examined = [Examination("myi", WORKING, (never,), (), 0.001), Examination("replica", DEGRADED, (never, Unknown("hidden", "GRANT X")), (), 0.001)]
+    assert never.reason not in examination_as_text(examined)
+    for state in (OFF, NOT_HERE):
+        assert never.reason in examination_as_text([Examination("myi", state, (never,), (), 0.001)])
