@@ -79,10 +79,12 @@ def median_of(runs: Sequence[Run], name: str) -> float | None:
     return statistics.median(known) if known and len(known) == len(values) else None
 
 
-def compare(variant: str, baseline: Sequence[Run], changed: Sequence[Run]) -> Comparison:
+def compare(
+    variant: str, baseline: Sequence[Run], changed: Sequence[Run], prior_variance: float = PRIOR_VARIANCE
+) -> Comparison:
     """Hold the runs of a variant against those of the baseline, round by round."""
     rates = [[run.operations_per_second for run in runs] for runs in (baseline, changed)]
-    return compare_pairs(variant, list(zip(*rates, strict=True)))
+    return compare_pairs(variant, list(zip(*rates, strict=True)), prior_variance)
 
 
 def compare_pairs(

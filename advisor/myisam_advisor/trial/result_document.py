@@ -7,6 +7,7 @@ from typing import Any
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import Run
+from myisam_advisor.trial.intervals import PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course, Noise
 from myisam_exporter.outside.numbers import is_number
@@ -15,6 +16,7 @@ TIMES = ("server_cpu_seconds", "client_cpu_seconds")
 COUNTS = ("voluntary_switches", "involuntary_switches", "minor_faults", "major_faults", "read_calls")
 TEXTS = ("experiment", "server", "version", "tables", "conclusion", "binaries", "machine", "taken_at")
 ENDINGS = (CLEAR, ROUNDS, BUDGET)
+PRIORS = (PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY)
 MAXIMUM_NUMBER = 1e18
 
 
@@ -48,6 +50,9 @@ def _course(document: Any) -> Course:
     ended_by, is_busy = whole.get("ended_by"), whole.get("is_busy")
     if ended_by not in ENDINGS or not isinstance(is_busy, bool):
         raise DocumentError("the trial's process sent a workload that ended in no known way.")
+    prior = number(whole.get("prior_variance"))
+    if prior not in PRIORS:
+        raise DocumentError("the trial's process sent a workload with intervals of no known kind.")
     counts = {name: int(number(whole.get(name))) for name in ("rounds", "warm_up_rounds", "disturbed_rounds")}
     return Course(
         **counts,
@@ -58,6 +63,7 @@ def _course(document: Any) -> Course:
         ),
         others_cpu_share=_number_or_none(whole.get("others_cpu_share")),
         is_busy=is_busy,
+        prior_variance=prior,
     )
 
 

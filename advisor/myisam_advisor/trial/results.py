@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from myisam_advisor.trial.comparison import Comparison, Run, compare
+from myisam_advisor.trial.intervals import PRIOR_VARIANCE
 from myisam_advisor.trial.rounds import Course, doubted
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
@@ -41,9 +42,10 @@ class WorkloadResult:
     @property
     def comparisons(self) -> Sequence[Comparison]:
         """Each other variant against the baseline."""
-        base = self.runs[self.baseline]
+        base, course = self.runs[self.baseline], self.course
+        prior = PRIOR_VARIANCE if course is None else course.prior_variance
         others = [(name, runs) for name, runs in self.runs.items() if name != self.baseline]
-        return [doubted(compare(name, base, runs), self.course) for name, runs in others]
+        return [doubted(compare(name, base, runs, prior), course) for name, runs in others]
 
 
 @dataclass(frozen=True, slots=True)

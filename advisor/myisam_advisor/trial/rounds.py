@@ -63,7 +63,7 @@ class Course:
     """How a workload's rounds went: how many count, how many do not and why, how noisy it was, and what ended them.
 
     `ended_by` is one of clear, rounds, budget. `others_cpu_share` is what other processes took of all processors, over all rounds; None is unknown.
-    `is_busy`: others had the processors in so many rounds that nothing may be concluded.
+    `is_busy`: others had the processors in so many rounds that nothing may be concluded. `prior_variance`: what its intervals are made with, whoever makes one.
     """
 
     rounds: int
@@ -74,6 +74,7 @@ class Course:
     noise: Noise = field(default_factory=Noise)
     others_cpu_share: float | None = None
     is_busy: bool = False
+    prior_variance: float = PRIOR_VARIANCE
 
 
 class Rounds(Mapping[str, "list[T]"], Generic[T]):
@@ -178,6 +179,7 @@ class _Book(Generic[T]):
             noise=self._noise(counted),
             others_cpu_share=sum(load.others * load.seconds for load in loads) / whole if whole else None,
             is_busy=self._is_busy,
+            prior_variance=self.prior_variance,
         )
         runs = {name: [of_one[number] for number in counted] for name, of_one in self.runs.items()}
         return Rounds(runs, course, [doubted(one, course) for one in self._comparisons()])

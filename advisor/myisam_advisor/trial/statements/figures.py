@@ -23,7 +23,7 @@ MAXIMUM_DIFFERENCES = 20
 def compare(name: str, runs: Rounds[Run], rate: Callable[[Run], float]) -> Comparison:
     """Hold a variant's rates against the baseline's, round by round."""
     pairs = [(rate(before), rate(after)) for before, after in zip(runs[BASELINE], runs[name], strict=True)]
-    return doubted(compare_pairs(name, pairs), runs.course)
+    return doubted(compare_pairs(name, pairs, runs.course.prior_variance), runs.course)
 
 
 def answered_otherwise(kinds: Sequence[str], baseline: Sequence[Run], changed: Sequence[Run]) -> str:

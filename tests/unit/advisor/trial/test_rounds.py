@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
+from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run
+from myisam_advisor.trial.intervals import MANY
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.load import Load, LoadMeter
+from myisam_advisor.trial.results import WorkloadResult
 from myisam_advisor.trial.rounds import (
     BUDGET,
     CLEAR,
@@ -132,6 +134,15 @@ def test_a_busy_machine_lets_nothing_be_concluded() -> None:
     assert found.course.rounds == len(found["A"]) == 30  # there are no better ones to show
     assert found.course.others_cpu_share == pytest.approx(0.9)
     assert found.comparisons[0].low is not None
+
+
+@pytest.mark.parametrize("early", [0, MANY])
+def test_what_ends_the_rounds_is_what_is_told(early: int) -> None:
+    """A verdict that ends them by one interval, and is unclear by another, would be told as unclear "until it was clear"."""
+    found = Machine(0.15).rounds(Limits(early_rounds=early, budget_seconds=None), A=100, B=100)
+    assert (found.course.ended_by, verdicts(found)) == (CLEAR, [NO_DIFFERENCE])
+    told = WorkloadResult("work", "rows", {name: [Run(1.0, rate) for rate in rates] for name, rates in found.items()}, course=found.course)
+    assert told.comparisons == found.comparisons
 
 
 def test_an_unknown_load_disturbs_nobody() -> None:

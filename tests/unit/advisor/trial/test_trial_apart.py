@@ -20,6 +20,7 @@ import pytest
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial import result_document
 from myisam_advisor.trial.comparison import Run
+from myisam_advisor.trial.intervals import PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.private import own_user, workspace
 from myisam_advisor.trial.private.apart import PRELOADED_LATE, apart, as_other
 from myisam_advisor.trial.private.channel import MAXIMUM_MESSAGE_BYTES, Channel, ChannelError
@@ -309,12 +310,12 @@ def test_a_silence_ends() -> None:
 
 def test_a_result_comes_back_as_it_was() -> None:
     assert result_document.from_document(asdict(RESULT)) == RESULT
-    course = Course(9, 2, 1, 20.5, CLEAR, Noise(8, 0.02, 0.05), 0.1, True)
+    course = Course(9, 2, 1, 20.5, CLEAR, Noise(8, 0.02, 0.05), 0.1, True, PRIOR_VARIANCE_OF_MANY)
     followed = replace(RESULT, workloads=[replace(RESULT.workloads[0], course=course)])
     assert result_document.from_document(json.loads(json.dumps(asdict(followed)))) == followed
 
 
-@pytest.mark.parametrize("changed", [{"ended_by": "x"}, {"ended_by": []}, {"is_busy": 1}, {"rounds": None}, {"seconds": "1"}, {"noise": None}, {"others_cpu_share": float("nan")}])
+@pytest.mark.parametrize("changed", [{"ended_by": "x"}, {"ended_by": []}, {"is_busy": 1}, {"rounds": None}, {"seconds": "1"}, {"noise": None}, {"others_cpu_share": float("nan")}, {"prior_variance": 0.0}, {"prior_variance": 1e9}, {"prior_variance": None}])
 def test_a_course_that_is_none_is_not_taken_for_one(changed: dict[str, object]) -> None:
     document = asdict(replace(RESULT, workloads=[replace(RESULT.workloads[0], course=Course(9))]))
     document["workloads"][0]["course"].update(changed)

@@ -1,13 +1,18 @@
 """Which kinds of statements are told: those with weight, now or under a change."""
 
+import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from myisam_advisor.trial.comparison import WORSE
-from myisam_advisor.trial.rounds import CLEAR, Course, Noise, Rounds
-from myisam_advisor.trial.statements.figures import kinds_of
+from myisam_advisor.trial.comparison import NO_DIFFERENCE, WORSE
+from myisam_advisor.trial.intervals import MANY
+from myisam_advisor.trial.private.load import LoadMeter
+from myisam_advisor.trial.rounds import CLEAR, Course, Limits, Noise, Rounds, run_rounds
+from myisam_advisor.trial.statements.figures import compare, kinds_of
 from myisam_advisor.trial.statements.replay_result import KindResult, Latency
 from myisam_advisor.trial.statements.schedule import Schedule
+from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED
 from myisam_advisor.trial.statements.tally import KindTally, Run
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 
@@ -43,3 +48,18 @@ def test_a_kind_that_grows_by_a_change_is_told_and_stands_first() -> None:
 
 def test_what_the_baseline_never_sent_is_held_against_nothing() -> None:
     assert "delete" not in [one.fingerprint for one in told(now=(900, 60, 40, 0), changed=(100, 60, 40, 900))]
+
+
+def test_what_ends_the_rounds_is_what_a_replay_tells(tmp_path: Path) -> None:
+    generator = random.Random(1)
+
+    def once() -> Run:
+        return replace(run((900, 60, 40, 0)), seconds=generator.lognormvariate(0, 0.15))
+
+    def rate(one: Run) -> float:
+        return one.rate(MAXIMUM_SPEED)
+
+    limits = Limits(early_rounds=MANY, budget_seconds=None)
+    found = run_rounds({BASELINE: once, "B": once}, rate, limits, lambda _: None, meter=LoadMeter(tmp_path))
+    assert (found.course.ended_by, found.comparisons[0].verdict) == (CLEAR, NO_DIFFERENCE)
+    assert [compare("B", found, rate)] == found.comparisons
