@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 UNKNOWN = "unknown"
 MILLION = 1_000_000
+# Shares beyond these would read as 1e-05 %, and as 100 % of what is not used up.
+LEAST_SHARE, NEARLY_WHOLE = 0.0001, 0.995
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _COUNTED = re.compile(
     r"^((?:\w+ )?(?:block|cache|channel|connection|core|day|file|handle|index|node|number|request|result|row|statement|table|thread|wait))(?:s|es)\b"
@@ -98,7 +100,11 @@ def rate(value: float) -> str:
 
 @_of_known_numbers
 def percent(value: float) -> str:
-    """A ratio as a percentage."""
+    """A ratio as a percentage: a part is never said to be the whole, nor nothing by a number that nobody reads."""
+    if 0 < value < LEAST_SHARE:
+        return f"less than {LEAST_SHARE * 100:g} %"
+    if NEARLY_WHOLE <= value < 1:
+        return f"{math.floor(value * 1000) / 10:.1f} %"
     return f"{value * 100:.0f} %" if value >= 0.1 else f"{value * 100:.2g} %"
 
 
