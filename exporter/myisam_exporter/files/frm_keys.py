@@ -25,8 +25,9 @@ SEPARATOR, END = b"\xff", b"\0"  # sql/unireg.h, NAMES_SEP_CHAR: no byte of UTF-
 # my_base.h, enum ha_key_alg: of several BLOBs one hash; MariaDB 11.7 and later keep a VECTOR index in a table of its own.
 LONG_HASH, UNIQUE_HASH, VECTOR = 5, 6, 7
 
-# my_base.h: the index has a comment, a parser of its own.
-USES_COMMENT, USES_PARSER = 4096, 16_384
+# my_base.h: the index has a comment, a parser of its own, pages of a size that was asked for. Without the last MariaDB keeps the size that an
+# index had at the last ALTER, or in the table that this one was made LIKE.
+USES_COMMENT, USES_PARSER, USES_BLOCK_SIZE = 4096, 16_384, 32_768
 # my_base.h, enum ha_key_alg: those that somebody asked for.
 ALGORITHMS = {1: "BTREE", 3: "HASH"}
 
@@ -112,7 +113,8 @@ def parse_full_keys(read: Pieces) -> tuple[FullKey, ...]:
             comment = read(comments + 2, min(length, MAXIMUM_COMMENT_BYTES))
             comments += 2 + length
         parts = tuple((one & COLUMN_MASK, length, bool(sort & REVERSE_SORT)) for one, sort, length in columns)
-        found.append(FullKey(name, flag, algorithm, parts, block_bytes, comment.decode("utf-8", "replace")))
+        asked_bytes = block_bytes if flag & USES_BLOCK_SIZE else 0
+        found.append(FullKey(name, flag, algorithm, parts, asked_bytes, comment.decode("utf-8", "replace")))
     return tuple(found)
 
 
