@@ -4,8 +4,10 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.columns import Row
-from myisam_exporter.files.frm_definition import ENGINE_MERGE, ENGINE_PARTITION, UTF8MB3, TableDefinition
-from tests.support.frm import MYSQL_5_5, parsed, with_old_types
+from myisam_exporter.files.frm_definition import UTF8MB3, TableDefinition
+from myisam_exporter.files.frm_structure import parse_structure
+from myisam_exporter.files.structure import Structure
+from tests.support.frm import MYSQL_5_5, parsed, pieces, with_old_types
 from tests.support.program import run
 from tests.support.servers import keeps_dictionary
 
@@ -37,11 +39,15 @@ def test_a_definition_is_what_the_server_says(server: PrivateServer) -> None:
         major, minor, patch = version_of(server)
         assert found.created_version == major * 10_000 + minor * 100 + patch
         assert (found.old_temporal_columns, found.obsolete_columns, found.utf8mb3_columns) == READ_FROM_FRM.get(server.binaries.name, (0, 0, 0, 2))[1:]
-        assert found.collation == collations(server)[str(collation)][0]
+        assert structure_of(server, "t").collation == collations(server)[str(collation)][0]
 
 
 def definition_of(server: PrivateServer, table: str) -> TableDefinition:
     return parsed((server.data_directory / "defined" / f"{table}.frm").read_bytes())
+
+
+def structure_of(server: PrivateServer, table: str) -> Structure:
+    return parse_structure(pieces((server.data_directory / "defined" / f"{table}.frm").read_bytes()))
 
 
 def version_of(server: PrivateServer) -> tuple[int, ...]:
@@ -75,12 +81,12 @@ def test_partitioned_and_merge_tables(server: PrivateServer) -> None:
         assert row_of(server, "tw o")["merge_tables"] is None
         if keeps_dictionary(server):
             return
-        assert definition_of(server, "both_of").engine == ENGINE_MERGE
+        assert structure_of(server, "both_of").engine == "MRG_MyISAM"
         server.execute("CREATE TABLE parted (a INT, t TIMESTAMP NULL) ENGINE=MyISAM PARTITION BY HASH (a) PARTITIONS 3", database=name)
-        found = definition_of(server, "parted")
-        assert (found.engine, found.is_partitioned) == (ENGINE_PARTITION, True)
+        structure = structure_of(server, "parted")
+        assert (structure.engine, structure.partitioned) == ("MyISAM", True)
         row = row_of(server, "parted")
-        assert (row["created_version"], row["partitions"]) == (found.created_version if server.binaries.name in READ_FROM_FRM else None, 3)
+        assert (row["created_version"], row["partitions"]) == (definition_of(server, "parted").created_version if server.binaries.name in READ_FROM_FRM else None, 3)
 
 
 @pytest.mark.parametrize("table", ["plain", "wide"])

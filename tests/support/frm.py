@@ -14,13 +14,12 @@ UTF8MB3, UTF8MB4, LATIN1 = 33, 45, 8
 
 
 def definition(
-    columns: Sequence[tuple[int, int, int]] = ((INT, LATIN1, 11),), created: int = 50624, *, version: int = 10, engine: int = 9, collation: int = LATIN1, names: int = 3, screens: int = 40, at: int = 512
+    columns: Sequence[tuple[int, int, int]] = ((INT, LATIN1, 11),), created: int = 50624, *, version: int = 10, engine: int = 9, names: int = 3, screens: int = 40, at: int = 512
 ) -> bytes:
     """A file with these columns: type, collation and length."""
     head = bytearray(64)
     head[:4] = bytes((0xFE, 1, version, engine))
     struct.pack_into("<H 2x H", head, 4, names, 1)
-    head[38], head[41] = collation & 0xFF, collation >> 8
     struct.pack_into("<I", head, 51, created)
     form = bytearray(288)
     struct.pack_into("<H H", form, 258, len(columns), screens)

@@ -24,8 +24,6 @@ CONFIDENCES = ("confirmed", "likely", "suspected")
 FLAVOURS = ("mysql", "percona", "mariadb")
 # Which way a number goes that a remedy changes.
 LARGER, SMALLER = "larger", "smaller"
-# What one disk that turns does: the figure that the published thresholds rest on. An SSD does a hundred times as many.
-STORAGE_READS_PER_SECOND = 100
 
 Need = str | tuple[str, ...]
 

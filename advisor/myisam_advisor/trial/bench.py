@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import field
 from pathlib import Path
@@ -121,12 +121,12 @@ class Bench:
         """A generator that gives the same numbers in every run: all variants get the same work."""
         return random.Random(f"{SEED} {salt}")  # noqa: S311 -- repeatable, not secret
 
-    def measured(self, action: Callable[[], float], figures: Mapping[str, float] | None = None) -> Run:
+    def measured(self, action: Callable[[], float]) -> Run:
         """Run an action of our own that keeps the server busy; it returns how many operations it did."""
         before, started, client = self._process(), time.perf_counter(), time.process_time()
         operations = action()
         seconds, client_cpu = time.perf_counter() - started, time.process_time() - client
-        return _run(before, self._process(), seconds, operations, client_cpu, figures or {})
+        return _run(before, self._process(), seconds, operations, client_cpu)
 
     def statement(self, text: str, operations: float, repeats: int = 1) -> Run:
         """One statement, so many times, on a connection that is open already."""
@@ -153,7 +153,7 @@ class Bench:
         self.server.expect_alive()
         before = self._process()
         done: Replayed = replay(self.server, folder, threads, database)
-        return _run(before, self._process(), done.seconds, operations, done.client_cpu_seconds, {})
+        return _run(before, self._process(), done.seconds, operations, done.client_cpu_seconds)
 
     def fixed_work(
         self,
@@ -238,7 +238,6 @@ def _run(
     seconds: float,
     operations: float,
     client_cpu: float,
-    figures: Mapping[str, float],
 ) -> Run:
     """What the server did between two readings of its process.
 
@@ -265,5 +264,4 @@ def _run(
         after.minor_faults - before.minor_faults,
         after.major_faults - before.major_faults,
         reads,
-        figures,
     )

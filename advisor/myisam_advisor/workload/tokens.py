@@ -96,13 +96,13 @@ def tokens(statement: bytes, maximum_bytes: int = MAXIMUM_BYTES) -> list[bytes]:
     return found
 
 
-def without_values(statement: bytes, maximum_bytes: int = MAXIMUM_BYTES) -> bytes | None:
+def without_values(statement: bytes) -> bytes | None:
     """A statement with `?` in the place of each literal: what differs in values alone gives the same.
 
     None where that cannot be told at a glance: a comment, or a name between backticks, could hold a quote. What such a quote takes for a
     string leaves the backtick, or the mark of the comment, before it.
     """
-    key = _QUICK_STRING.sub(LITERAL, _readable(statement, maximum_bytes))
+    key = _QUICK_STRING.sub(LITERAL, _readable(statement, MAXIMUM_BYTES))
     for replaced, number in _QUICK_NUMBERS:
         key = number.sub(replaced, key)
     if len(key) > _PLAIN_BYTES or b"/*" in key or b"--" in key or b"#" in key:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-BINARY = 63
 # Those with more than one byte a character; the others have one. From, to.
 _WIDE: dict[tuple[str, int, int], tuple[tuple[int, int], ...]] = {
     ("big5", 1, 2): ((1, 1), (84, 84)),

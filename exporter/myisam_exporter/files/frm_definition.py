@@ -55,9 +55,6 @@ class TableDefinition:
     """
 
     created_version: int | None
-    engine: int
-    is_partitioned: bool
-    collation: int
     old_temporal_columns: int | None
     obsolete_columns: int | None
     utf8mb3_columns: int | None
@@ -72,16 +69,7 @@ def parse_definition(read: Pieces) -> TableDefinition:
     temporal, obsolete, utf8mb3 = (
         _counted(_columns(start, read)) if start[VERSION] >= COLUMNS_SINCE_VERSION else (None, None, None)
     )
-    engine = start[3]
-    return TableDefinition(
-        _plausible_version(int.from_bytes(start[51:55], "little")),
-        engine,
-        engine == ENGINE_PARTITION or start[61] != 0,
-        start[41] << 8 | start[38],
-        temporal,
-        obsolete,
-        utf8mb3,
-    )
+    return TableDefinition(_plausible_version(int.from_bytes(start[51:55], "little")), temporal, obsolete, utf8mb3)
 
 
 def beginning(read: Pieces) -> bytes:

@@ -32,14 +32,7 @@ LONGEST_PIECE = FORM_BYTES + 0xFFFF + 17 * MAXIMUM_COLUMNS
 
 
 def test_reads_the_head() -> None:
-    assert parsed(definition(created=50549, engine=10, collation=2304)) == TableDefinition(50549, 10, False, 2304, 0, 0, 0)
-
-
-def test_a_partitioned_table_says_so() -> None:
-    assert parsed(definition(engine=20)).is_partitioned
-    data = bytearray(definition())
-    data[61] = 9
-    assert parsed(bytes(data)).is_partitioned
+    assert parsed(definition(created=50549)) == TableDefinition(50549, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +60,7 @@ def test_counts_columns_of_old_kinds(column: tuple[int, int, int], counts: tuple
 
 
 def test_of_before_4_1_only_the_head_is_known() -> None:
-    assert parsed(definition(version=8, created=0)) == TableDefinition(0, 9, False, LATIN1, None, None, None)
+    assert parsed(definition(version=8, created=0)) == TableDefinition(0, None, None, None)
 
 
 def test_columns_beyond_the_first_read_are_read_by_themselves() -> None:
