@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 MAXIMUM_SECONDS = 3600.0
 # Statements a second above which nobody records without having said so.
 MAXIMUM_RATE = 10_000
-NOBODY_ASKED = "to record changes settings of the server for that time, and there is no terminal to ask on: look at what `record` says in the guide, then add --yes."
+NOBODY_ASKED = (
+    "recording changes settings of the server, those of its slow log, and gives them back at the end; there is no terminal to ask on: "
+    "add --yes, or --from probe, which changes none (root)."
+)
 
 
 def expect_somebody_to_ask(is_sure: bool) -> None:

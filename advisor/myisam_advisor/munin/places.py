@@ -10,4 +10,4 @@ SOCKET = Path("/run/myisam-advisor-munin.sock")
 
 def socket_of(instance: str) -> Path:
     """The socket of the daemon of one of several servers, where nobody says another; of the first without a name."""
-    return SOCKET.with_name(f"myisam-advisor-{instance}.sock") if instance else SOCKET
+    return SOCKET.parent / f"myisam-advisor-{instance}.sock" if instance else SOCKET

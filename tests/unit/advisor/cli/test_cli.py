@@ -145,6 +145,8 @@ def test_without_a_command_the_whole_help_is_shown_and_nothing_is_called_an_erro
         (("chekc",), "Error: there is no command 'chekc'. Did you mean check? `myisam-advisor --help` lists them."),
         (("",), "Error: there is no command ''. `myisam-advisor --help` lists them."),
         (("munin", "instal"), "Error: there is no command 'instal'. Did you mean install? `myisam-advisor munin --help` lists them."),
+        (("munin", "install", "--instance", "x/y"), "'x/y' cannot name a server in munin: use letters, digits and _."),
+        (("record", "--seconds", "5", "--output", "/tmp/never-written.gz"), "there is no terminal to ask on: add --yes"),
         (("trial", "key-cach"), "Error: there is no experiment 'key-cach'. Did you mean key-cache? Known are columns, "),
         (("explain", "--sql"), "Error: --sql is for one rule: name it, or leave out --sql."),
         (("history", "--list", "totals.data_bytes"), "Error: --list lists all facts: leave out FACT, or --list."),
