@@ -34,7 +34,7 @@ def curves_in_words(path: Path, fact: str, seconds: float, bars: str = BARS) -> 
     now = time.time()
     found = curves(path, fact, now - seconds)
     if not found:
-        known = recorded_facts(path)
+        known = _on_record(path)
         if fact in known:
             raise UserError(
                 f"{fact} is on record, but not within the last {duration(seconds)}: --since reaches further back."
@@ -53,9 +53,16 @@ def curves_in_words(path: Path, fact: str, seconds: float, bars: str = BARS) -> 
     return "\n".join(lines)
 
 
+def _on_record(path: Path) -> list[str]:
+    known = recorded_facts(path)
+    if not known:
+        raise UserError(f"{path} {NO_SAMPLES}")
+    return known
+
+
 def facts_in_words(path: Path, headings: bool = False) -> str:
     """The facts on record, those that tell of MyISAM and what it runs on first; with `headings`, for a person."""
-    names = recorded_facts(path)
+    names = _on_record(path)
     own = [name for pattern in _OF_MYISAM for name in names if pattern.match(name)]
     others = [name for name in names if name not in set(own)]
     if not headings:

@@ -62,7 +62,13 @@ def test_a_tables_curves_are_those_of_its_server(path: Path) -> None:
 
 def test_where_nobody_ever_looked_no_finding_is_no_good_news(tmp_path: Path) -> None:
     History(tmp_path / "new.sqlite").close()
-    assert episodes_in_words(tmp_path / "new.sqlite") == f"{tmp_path}/new.sqlite holds no samples yet: let `myisam-advisor serve` run for a while."
+    said = f"{tmp_path}/new.sqlite holds no samples yet: let `myisam-advisor serve` run for a while."
+    assert episodes_in_words(tmp_path / "new.sqlite") == said
+    with pytest.raises(UserError) as listed:
+        facts_in_words(tmp_path / "new.sqlite")
+    with pytest.raises(UserError) as drawn:
+        curves_in_words(tmp_path / "new.sqlite", "status.Questions", 60.0)
+    assert (str(listed.value), str(drawn.value)) == (said, said)
 
 
 def test_without_a_finding_the_looks_are_what_is_on_record(path: Path) -> None:
