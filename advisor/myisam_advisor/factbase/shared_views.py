@@ -12,16 +12,12 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A SELECT with a name. `columns` says of each column what it is, in the order of the SELECT.
-
-    `of_texts` is one that takes a text of the facts apart: for whoever asks, be it no shipped rule.
-    """
+    """A SELECT with a name. `columns` says of each column what it is, in the order of the SELECT."""
 
     name: str
     description: str
     columns: Mapping[str, str]
     select: str
-    of_texts: bool = False
 
 
 VIEWS = (
@@ -79,7 +75,6 @@ VIEWS = (
                t.is_nullable
           FROM indexes AS i JOIN types AS t ON t.key_description = i.key_description
         """,
-        of_texts=True,
     ),
     View(
         "key_cache_requests",

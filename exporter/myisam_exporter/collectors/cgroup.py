@@ -45,7 +45,7 @@ class CgroupCollector(Collector[ControlGroup]):
     name = CGROUP.name
     source = "/sys/fs/cgroup"
     after = ("server",)
-    sections = {  # noqa: RUF012
+    sections = {
         "mysqld": columns(
             ("cgroup_page_cache_bytes", "integer", "Page cache charged to the control group of the server alone."),
             ("cgroup_memory_limit_bytes", "integer", "What its memory may grow to; unknown when there is no limit."),

@@ -46,9 +46,9 @@ class DiskSpaceCollector(Collector[FreeSpace]):
     name = "disk_space"
     source = "statvfs(3)"
     after = ("server", "variables")
-    reads = {"variables": frozenset({"tmpdir"})}  # noqa: RUF012
+    reads = {"variables": frozenset({"tmpdir"})}
     states_only = True
-    sections = {  # noqa: RUF012
+    sections = {
         "host": columns(
             ("data_directory_free_bytes", "integer", "Free space where the tables are."),
             ("data_directory_total_bytes", "integer", "Size of that file system."),

@@ -65,7 +65,7 @@ class HostCollector(Collector[HostSample]):
     name = HOST.name
     source = "psutil, /proc/stat, /proc/vmstat, /proc/pressure, /proc/diskstats"
     after = ("server",)
-    sections = {  # noqa: RUF012
+    sections = {
         "host": columns(
             ("cpu_count", "integer", "CPU cores that this machine has."),
             ("memory_bytes", "integer", "Memory."),

@@ -54,7 +54,7 @@ class IndexReadsCollector(Collector[IndexReads]):
     source = "performance_schema.table_io_waits_summary_by_index_usage"
     after = ("performance_schema", "myi")
     expensive = True
-    sections = {  # noqa: RUF012
+    sections = {
         "indexes": columns(
             ("schema_name", "text", "Database."),
             ("table_name", "text", "Table."),

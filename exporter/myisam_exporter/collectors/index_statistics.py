@@ -73,7 +73,7 @@ class IndexStatisticsCollector(Collector[IndexStatistics]):
     source = "information_schema.INDEX_STATISTICS, .frm file"
     after = ("server", "status", "myi", "user_statistics", "index_reads")
     expensive = True
-    sections = {  # noqa: RUF012
+    sections = {
         "indexes": columns(
             ("schema_name", "text", "Database."),
             ("table_name", "text", "Table."),

@@ -111,7 +111,7 @@ class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
     name = KEY_CACHES.name
     source = "information_schema.KEY_CACHES (MariaDB); SHOW STATUS and @@GLOBAL.name.key_buffer_size (MySQL)"
     after = ("variables", "status", "server")
-    reads = {  # noqa: RUF012
+    reads = {
         "variables": frozenset({"key_buffer_size", "key_cache_block_size", "key_cache_segments", "init_file"}),
         "status": frozenset(
             {
@@ -125,7 +125,7 @@ class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
             }
         ),
     }
-    sections = {  # noqa: RUF012
+    sections = {
         "key_cache": columns(
             ("name", "text", "The cache's name; the one every table starts in is called default."),
             ("size_bytes", "integer", "key_buffer_size; 0 for a planned cache that is not there."),

@@ -70,7 +70,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
     after = ("server", "status")
     expensive = True
     steady = True
-    sections = {  # noqa: RUF012
+    sections = {
         "totals": columns(
             ("myisam_tables", "integer", "MyISAM tables outside the system schemas."),
             ("myisam_rows", "integer", "Their rows."),

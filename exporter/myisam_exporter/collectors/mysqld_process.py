@@ -34,8 +34,8 @@ class MysqldProcessCollector(Collector[ProcessSample]):
     name = PROCESS.name
     source = "/proc/PID"
     after = ("server", "status")
-    reads = {"status": frozenset({*TLS_ACCEPTS, INNODB_READ})}  # noqa: RUF012
-    sections = {  # noqa: RUF012
+    reads = {"status": frozenset({*TLS_ACCEPTS, INNODB_READ})}
+    sections = {
         "mysqld": columns(
             ("pid", "integer", "Process id, verified as the server's."),
             ("threads", "integer", "Threads of the process."),

@@ -30,7 +30,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
     states_only = True
     expensive = True
     steady = True
-    sections = {  # noqa: RUF012
+    sections = {
         "tables": columns(
             ("schema_name", "text", "Database."),
             ("table_name", "text", "Table."),

@@ -46,7 +46,7 @@ class PageCacheLookupsCollector(Collector[Lookups]):
     source = "tracepoints filemap:mm_filemap_get_pages, filemap:mm_filemap_add_to_page_cache"
     after = ("myi",)
     expensive = True
-    sections = {  # noqa: RUF012
+    sections = {
         "tables": columns(
             ("schema_name", "text", "Database."),
             ("table_name", "text", "Table."),

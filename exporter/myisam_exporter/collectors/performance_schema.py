@@ -75,7 +75,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
     source = "performance_schema"
     after = ("variables",)
     expensive = True
-    sections = {  # noqa: RUF012
+    sections = {
         "mutex_wait": columns(
             (
                 "name",

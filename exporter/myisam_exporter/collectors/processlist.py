@@ -76,9 +76,9 @@ class ProcesslistCollector(Collector[Connections]):
     name = CONNECTIONS.name
     source = "performance_schema.threads, information_schema.PROCESSLIST"
     after = ("variables",)
-    reads = {"variables": frozenset({"performance_schema"})}  # noqa: RUF012
+    reads = {"variables": frozenset({"performance_schema"})}
     states_only = True
-    sections = {  # noqa: RUF012
+    sections = {
         "processlist": columns(
             ("schema_name", "text", "Default database of the connections."),
             ("state", "text", "What they are doing, in the server's words."),

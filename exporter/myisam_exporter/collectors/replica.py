@@ -64,9 +64,9 @@ class ReplicaCollector(Collector[Channels]):
     name = "replica"
     source = "performance_schema.replication_connection_status, SHOW GLOBAL STATUS, SHOW REPLICA STATUS"
     after = ("status", "variables")
-    reads = {"status": frozenset({RUNNING, ALL_RUNNING}), "variables": frozenset({"performance_schema"})}  # noqa: RUF012
+    reads = {"status": frozenset({RUNNING, ALL_RUNNING}), "variables": frozenset({"performance_schema"})}
     states_only = True
-    sections = {  # noqa: RUF012
+    sections = {
         "replica": columns(
             (
                 "channel",

@@ -44,13 +44,13 @@ class ServerCollector(Collector[ServerIdentity]):
     name = SERVER.name
     source = "@@version, @@datadir, @@pid_file, SO_PEERCRED, /proc"
     after = ("variables", "status")
-    reads = {  # noqa: RUF012
+    reads = {
         "status": frozenset({UPTIME}),
         "variables": frozenset(
             {*LOCATED_BY, "character_set_server", "hostname", "performance_schema", "key_cache_segments"}
         ),
     }
-    sections = {  # noqa: RUF012
+    sections = {
         "server": columns(
             ("flavour", "text", "mysql, mariadb or percona."),
             ("version", "text", "The server's version as it prints it."),

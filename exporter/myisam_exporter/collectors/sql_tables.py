@@ -60,7 +60,7 @@ class SqlTablesCollector(Collector[OpenTables]):
     states_only = True
     expensive = True
     # The same facts as from the files, as far as SQL tells them.
-    sections = {  # noqa: RUF012
+    sections = {
         "tables": tuple(
             column
             for column in MyiCollector.sections["tables"]

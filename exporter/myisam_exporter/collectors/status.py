@@ -71,8 +71,8 @@ class StatusCollector(Collector[Status]):
 
     name = STATUS.name
     source = "SHOW GLOBAL STATUS"
-    reads = {STATUS.name: frozenset({THREADS_RUNNING, UPTIME, UPTIME_SINCE_FLUSH})}  # noqa: RUF012
-    sections = {  # noqa: RUF012
+    reads = {STATUS.name: frozenset({THREADS_RUNNING, UPTIME, UPTIME_SINCE_FLUSH})}
+    sections = {
         "status": columns(
             ("name", "text", "The status variable's name."),
             ("value", "text", "Its value now: a number where it is one, else the text."),

@@ -47,7 +47,7 @@ class UserStatisticsCollector(Collector[TableStatistics]):
     source = "information_schema.TABLE_STATISTICS"
     after = ("variables", "status", "performance_schema")
     expensive = True
-    sections = {  # noqa: RUF012
+    sections = {
         "tables": columns(
             ("schema_name", "text", "Database."),
             ("table_name", "text", "Table."),

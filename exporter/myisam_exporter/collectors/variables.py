@@ -44,7 +44,7 @@ class VariablesCollector(Collector[Variables]):
 
     name = VARIABLES.name
     source = "SHOW GLOBAL VARIABLES"
-    sections = {  # noqa: RUF012
+    sections = {
         "variable": columns(
             ("name", "text", "The variable's name."),
             ("value", "text", "Its value: a number where it is one, else the text."),

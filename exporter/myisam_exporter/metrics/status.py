@@ -39,7 +39,7 @@ class StatusMetrics(Group[Status]):
     """A choice of SHOW GLOBAL STATUS."""
 
     samples = (STATUS,)
-    reads = {STATUS.name: frozenset(variable for _, _, variable, _ in STATUS_METRICS)}  # noqa: RUF012
+    reads = {STATUS.name: frozenset(variable for _, _, variable, _ in STATUS_METRICS)}
     metrics = (
         *(Metric(name, kind, f"{text}: {variable}.") for name, kind, variable, text in STATUS_METRICS),
         Metric("threads_running", "gauge", "Connections at work, without the exporter's own: Threads_running - 1."),

@@ -36,9 +36,7 @@ class SettingMetrics(Group[Variables]):
     """A choice of SHOW GLOBAL VARIABLES."""
 
     samples = (VARIABLES,)
-    reads = {  # noqa: RUF012
-        VARIABLES.name: frozenset(chain(*(candidates for _, candidates, _ in SETTINGS), *WORDS.values()))
-    }
+    reads = {VARIABLES.name: frozenset(chain(*(candidates for _, candidates, _ in SETTINGS), *WORDS.values()))}
     metrics = (
         *(Metric(name, "gauge", f"{text}: {variables[0]}.") for name, variables, text in SETTINGS),
         Metric(
