@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -9,6 +10,8 @@ import click
 from myisam_advisor.cli.described import FACTS, Described
 from myisam_advisor.cli.options import SourceOptions, connection_options, interval_option
 from myisam_advisor.cli.sources import gather
+
+FOR_A_FILE = "the facts are one long JSON document, which a terminal is spared: write --output facts.json, or > facts.json. To read them: myisam-advisor facts."
 
 
 @click.command(
@@ -46,6 +49,8 @@ def snapshot(interval: float, without_names: bool, output_file: Path | None, sou
 
     if output_file is not None:
         expect_writable(output_file)
+    elif sys.stdout.isatty():
+        raise click.UsageError(FOR_A_FILE)
     document = as_document(gather(source, interval))
     if without_names:
         from myisam_advisor.factbase.anonymous import anonymised

@@ -83,6 +83,13 @@ def test_munin_tells_a_person_what_it_is_for() -> None:
     assert run("munin", "--socket", "/nowhere/s").returncode != 0 or "{" in run("munin", "--socket", "/nowhere/s").stdout
 
 
+def test_a_snapshot_is_no_reading_for_a_terminal() -> None:
+    status, said = on_a_terminal("snapshot", "--socket", "/nowhere/s")
+    assert status == 2
+    assert "write --output facts.json, or > facts.json" in " ".join(said.split())
+    assert "/nowhere/s" not in said, "said before a server is asked"
+
+
 def test_the_plugin_ends_quietly_when_nobody_reads_on(tmp_path: Path) -> None:
     program = tmp_path / "advisor"
     program.write_text(f"#!/bin/sh\ncat {ROOT}/tests/recorded/golden/mariadb-10.11/munin.json\n")
