@@ -6,6 +6,7 @@ bootstrap for general stationary observations, 1989): blocks of neighbours are d
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,8 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 MINIMUM_SAMPLES = 12
 RESAMPLES, CONFIDENCE, SEED = 1000, 0.95, 20081112
 WORTHWHILE_CHANGE, CLEAR_WIDTH = 0.05, 0.2
+# Of what happens in few samples, none need be seen on one side: as likely as that, it says nothing.
+MOST_LIKELY_CHANCE = 0.05
 # Beyond, it is another load rather than the same one served better.
 ALIKE_LOADS = (0.5, 2.0)
 LOAD = "status.Questions.per_second"
@@ -37,7 +40,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one measure. `low` and `high` bound the ratio after/before with 95 % confidence; None where there are too few samples."""
+    """What became of one measure. `low` and `high` bound the ratio after/before with 95 % confidence.
+
+    They are None where there are too few samples, or what is measured happens in so few of them that the ratio may be anything. Without a ratio there was nothing before.
+    """
 
     name: str
     better: str
@@ -64,6 +70,8 @@ def compare_measure(
     if min(counts) < MINIMUM_SAMPLES:
         return Outcome(name, measure.better, means[0], means[1], counts, None, None, None, NOT_ENOUGH)
     ratio, low, high = _ratio_with_interval(before, after)
+    if _may_be_chance(before, after):
+        return Outcome(name, measure.better, means[0], means[1], counts, ratio, None, None, NOT_ENOUGH)
     return Outcome(
         name, measure.better, means[0], means[1], counts, ratio, low, high, verdict_of(measure.better, ratio, low, high)
     )
@@ -84,19 +92,35 @@ def _values(points: Points, load: Mapping[float, float | None] | None, begin: fl
 def _ratio_with_interval(
     before: Sequence[float], after: Sequence[float]
 ) -> tuple[float | None, float | None, float | None]:
-    """After/before. Where nothing was there before there is no ratio."""
+    """After/before. Where nothing was there before there is no ratio; where nothing is drawn of it too often, no interval."""
     if not any(before):
         return (1.0, 1.0, 1.0) if not any(after) else (None, None, None)
     generator = random.Random(SEED)  # noqa: S311 -- repeatable, not secret
     ratio = statistics.fmean(after) / statistics.fmean(before)
-    drawn = []
-    for _ in range(RESAMPLES):
-        below = statistics.fmean(_blocks(before, generator))
-        if below:
-            drawn.append(statistics.fmean(_blocks(after, generator)) / below)
-    drawn.sort()
+    drawn = sorted(_drawn_ratio(before, after, generator) for _ in range(RESAMPLES))
     tail = (1 - CONFIDENCE) / 2
-    return ratio, drawn[int(tail * len(drawn))], drawn[int((1 - tail) * len(drawn)) - 1]
+    low, high = drawn[int(tail * len(drawn))], drawn[int((1 - tail) * len(drawn)) - 1]
+    return (ratio, low, high) if high < math.inf else (ratio, None, None)
+
+
+def _drawn_ratio(before: Sequence[float], after: Sequence[float], generator: random.Random) -> float:
+    """After/before of samples that are drawn; without end where nothing is drawn of those before, and 1 where nothing is drawn at all."""
+    below, above = (statistics.fmean(_blocks(values, generator)) for values in (before, after))
+    if below:
+        return above / below
+    return math.inf if above else 1.0
+
+
+def _may_be_chance(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Whether one side alone has nothing, and would often have nothing if as many of its samples had something as on the other.
+
+    Drawing samples again cannot tell: of nothing but zeros nothing else is ever drawn.
+    """
+    shares = [sum(map(bool, values)) / len(values) for values in (before, after)]
+    if min(shares) or not max(shares):
+        return False
+    without = before if not shares[0] else after
+    return (1 - max(shares)) ** len(without) > MOST_LIKELY_CHANCE
 
 
 def _blocks(values: Sequence[float], generator: random.Random) -> list[float]:
@@ -111,9 +135,11 @@ def _blocks(values: Sequence[float], generator: random.Random) -> list[float]:
 
 def verdict_of(better: str, ratio: float | None, low: float | None, high: float | None) -> str:
     """Improved or worse when the whole interval says so and the change is worthwhile, unchanged when it is narrow around 1."""
-    if ratio is None or low is None or high is None:
+    if ratio is None:
         # From nothing at all to something.
         return WORSE if better == "lower" else IMPROVED
+    if low is None or high is None:
+        return NOT_ENOUGH
     if abs(ratio - 1) >= WORTHWHILE_CHANGE and (high < 1 or low > 1):
         return IMPROVED if (ratio < 1) == (better == "lower") else WORSE
     if low >= 1 - CLEAR_WIDTH and high <= 1 + CLEAR_WIDTH:

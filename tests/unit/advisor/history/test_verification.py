@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.catalogue.rules import Measure
 from myisam_advisor.cli.outcome_lines import outcome_lines
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.history.format import CHANGE, FORMAT, SAMPLE, SCHEMA, SETTING, TARGET
 from myisam_advisor.history.missing_samples import what_is_missing
 from myisam_advisor.history.noticed_changes import MAXIMUM_TABLES, Change, note_changes, read_changes, separate
+from myisam_advisor.history.reader import Curve
 from myisam_advisor.history.records import Records
 from myisam_advisor.history.verification import (
     IMPROVED,
@@ -25,6 +27,7 @@ from myisam_advisor.history.verification import (
     WORSE,
     Outcome,
     Window,
+    compare_measure,
     overall,
     verdict_of,
 )
@@ -80,6 +83,46 @@ def test_a_change_is_certain_and_worthwhile_or_it_is_none(ratio: float | None, l
     assert verdict_of("lower", ratio, low, high) == expected
     other = {IMPROVED: WORSE, WORSE: IMPROVED}
     assert verdict_of("higher", ratio, low, high) == other.get(expected, expected)
+
+
+def compared(before: Sequence[float], after: Sequence[float], better: str = "lower") -> Outcome:
+    points: list[tuple[float, float | None]] = [(float(moment), value) for moment, value in enumerate([*before, *after])]
+    return compare_measure(Measure("x", better), Curve("here", "x", tuple(points)), None, Window(0, len(before), len(before), len(points)))
+
+
+def one_in(every: int, samples: int) -> list[float]:
+    """Samples of something that happens now and then: in the middle of each so many."""
+    return [float(number % every == every // 2) for number in range(samples)]
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    (one_in(60, 60), [0.0] * 60), ([0.0] * 60, one_in(60, 60)),  # once, and never
+    (one_in(10, 60), [0.0] * 12), ([0.0] * 12, one_in(10, 60)),  # a dozen samples may well have none
+    (one_in(60, 60), [value / 10 for value in one_in(60, 60)]),  # one event against another
+])  # fmt: skip
+def test_what_happens_in_few_samples_may_be_chance(before: Sequence[float], after: Sequence[float]) -> None:
+    for better in ("lower", "higher"):
+        found = compared(before, after, better)
+        assert (found.verdict, found.low, found.high) == (NOT_ENOUGH, None, None)
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), [
+    (one_in(10, 60), [0.0] * 60, IMPROVED), ([0.0] * 60, one_in(10, 60), WORSE),
+    (one_in(3, 12), [0.0] * 12, IMPROVED), ([0.0] * 12, one_in(3, 12), WORSE),
+    ([0.0] * 12, [0.0] * 12, UNCHANGED),
+])  # fmt: skip
+def test_what_would_have_been_seen_and_was_not_is_told(before: Sequence[float], after: Sequence[float], expected: str) -> None:
+    assert compared(before, after).verdict == expected
+
+
+def test_of_what_happens_seldom_equals_are_hardly_ever_told_as_better_or_worse() -> None:
+    """Before samples without anything were drawn, six of ten were, where a dozen samples stood against sixty."""
+    generator = random.Random(2)
+    told = 0
+    for number in range(60):
+        few, many = ([float(generator.random() < 0.05) for _ in range(samples)] for samples in (12, 60))
+        told += compared(*((few, many) if number % 2 else (many, few))).verdict in (IMPROVED, WORSE)
+    assert told <= 6
 
 
 def test_what_became_worse_is_not_hidden_by_what_improved() -> None:
