@@ -148,3 +148,41 @@ def test_a_crowd_that_asks_for_a_target_that_hangs_takes_no_scrape_from_the_othe
             assert wait_for(lambda: (daemon.get("/metrics").value("exporter_scrapes_in_progress") or 0) >= 10)
             assert [daemon.get("/probe?target=shop").value("up") for _ in range(SCRAPES)] == [1] * SCRAPES
             assert daemon.get("/metrics").value("exporter_scrapes_in_progress") == 10, "it is still waited for"
+
+
+def test_a_crowd_that_asks_for_pages_of_a_server_that_hangs_keeps_its_connections_from_nobody() -> None:
+    """A connection that is answered keeps its place, and this answer takes a second and a half: 150 of them were all that one machine may have."""
+    with CopiedServer(binaries_of("mariadb-10.11")) as own, serving("--socket", own.socket, "--user", "root", "--collect.interval", "60s") as daemon:
+        daemon.get()
+        over = threading.Event()
+
+        def ask_again_and_again() -> None:
+            while not over.is_set():
+                try:
+                    with socket.create_connection(("127.0.0.1", daemon.port), timeout=10) as one:
+                        one.sendall(b"GET /munin.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                        while one.recv(1 << 16):
+                            pass
+                except OSError:
+                    time.sleep(0.01)
+
+        crowd = [threading.Thread(target=ask_again_and_again) for _ in range(CROWD)]
+        os.kill(own.pid, signal.SIGSTOP)
+        try:
+            for one in crowd:
+                one.start()
+            time.sleep(1.0)
+            refused = 0
+            for _ in range(SCRAPES):
+                try:
+                    refused += daemon.get("/-/healthy", timeout=10).status != 200
+                except (OSError, http.client.HTTPException):
+                    refused += 1
+            assert refused <= LOST
+        finally:
+            over.set()
+            os.kill(own.pid, signal.SIGCONT)
+            for one in crowd:
+                one.join()
+        daemon.stop()
+        assert b"Traceback" not in daemon.log

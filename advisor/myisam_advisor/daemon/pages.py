@@ -10,13 +10,13 @@ import gzip
 import hashlib
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 from email.utils import formatdate
 
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.daemon.board import Board
-from myisam_advisor.daemon.history_queue import HistoryBusyError, HistoryQueue
 from myisam_advisor.munin.document import document as munin_document
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.reports.formats.json import document as advice_document
@@ -65,7 +65,8 @@ class Pages:
     rules: Callable[[], Sequence[Rule]]
     telemetry_path: str = "/metrics"
     _rendered: dict[tuple[str, bool], tuple[object, bytes]] = field(default_factory=dict)
-    _history: HistoryQueue = field(default_factory=HistoryQueue)
+    # A day of samples takes up to a second to read: one page after another, and no other page waits behind them.
+    _history: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="history"))
 
     def routes(self) -> Mapping[str, Route]:
         """By path."""
@@ -113,7 +114,7 @@ class Pages:
             clean, _ = cleaner(look, request.is_identified)
             return table_list_view(look, chosen, links, clean(watch.failure))
 
-        return await self._of_tables(request, view, _in_a_thread)
+        return await self._of_tables(request, view)
 
     async def _table(self, request: Request) -> Response:
         name = _single(request, "schema"), _single(request, "table")
@@ -122,19 +123,15 @@ class Pages:
             curves = self.board.table_curves(watch.label, look, name) if name in table_names(look.facts) else {}
             return table_page_view(look, name, curves, links, warning=watch.failure, paths=request.is_identified)
 
-        try:
-            return await self._of_tables(request, view, self._history.run)
-        except HistoryBusyError:
-            busy = b"too many tables are asked for at once, try again later\n"
-            return Response(503, busy, headers=(("Retry-After", "1"), *SAFE_HEADERS))
+        return await self._of_tables(request, view, self._history)
 
     async def _of_tables(
         self,
         request: Request,
         view: Callable[[Watch, Look, Links], Page],
-        run: Callable[[Callable[[], Page]], Awaitable[Page]],
+        executor: ThreadPoolExecutor | None = None,
     ) -> Response:
-        """A page about tables, which `run` has made in a thread; without a look, what is missing."""
+        """A page about tables, made in a thread of `executor`; without a look, what is missing."""
         watch, name = self._watch(request)
         look = self.board.look(watch.label) if watch else None
         links = self._links(request, name)
@@ -144,7 +141,7 @@ class Pages:
                 return empty_view(NO_SERVER, self._others(name), links)
             return view(watch, look, links) if look else empty_view(watch.failure or NOT_YET, self._others(name), links)
 
-        shown = await run(page)
+        shown = await asyncio.get_running_loop().run_in_executor(executor, page)
         status = 503 if isinstance(shown, View) else 404 if isinstance(shown, NoTableView) else 200
         return await self._html(request, look, lambda: render(shown).encode("utf-8", "replace"), status)
 
@@ -283,10 +280,6 @@ class Pages:
         names = [one for one in self.fleet.probed_names() if one != name]
         own = [("this machine's server", Links().home())] if name and self.fleet.own else []
         return (*own, *((one, Links().server(one)) for one in names))
-
-
-async def _in_a_thread(work: Callable[[], Page]) -> Page:
-    return await asyncio.get_running_loop().run_in_executor(None, work)
 
 
 def _advice_of(look: Look, paths: bool) -> bytes:

@@ -34,6 +34,8 @@ from myisam_exporter.web.scrape_slots import Asked, ScrapeSlots
 from myisam_exporter.web.server import Request, Response
 
 MAXIMUM_SCRAPES = 40
+# Pages being made at once, of one path a quarter: with those that wait, and all scrapes, fewer than one peer may have connections.
+MAXIMUM_PAGES = 8
 DEFAULT_DEADLINE_SECONDS = 9.5
 # Left of Prometheus's own timeout for rendering and the way back.
 DEADLINE_MARGIN_SECONDS = 0.25
@@ -43,6 +45,8 @@ READINGS_PER_SCRAPE = 2
 # Threads that render what was read, and nothing else: a page takes some milliseconds.
 RENDERERS = 4
 MAXIMUM_PARAMETERS = 100
+# What all paths beside the routes are called where turns are counted.
+FURTHER = "further pages"
 TIMEOUT_HEADER = "x-prometheus-scrape-timeout-seconds"
 _log = logging.getLogger(__name__)
 
@@ -99,6 +103,7 @@ class Exporter:
     own_process_metrics: bool = True
     public_address: PublicAddress = field(default_factory=PublicAddress)
     _slots: ScrapeSlots = field(init=False)
+    _pages: ScrapeSlots = field(default_factory=lambda: ScrapeSlots(MAXIMUM_PAGES))
     _reload_successful: bool = True
     _reloaded_at: float = field(default_factory=time.time)
     _process_page: Callable[[], Page] | None = None
@@ -151,15 +156,29 @@ class Exporter:
             "/-/healthy": ("GET", self._healthy),
             "/-/ready": ("GET", self._ready),
             "/-/reload": ("POST", self._reload),
-            **{path: ("GET", route) for path, route in self.further_routes.items()},
+            **{path: ("GET", self._in_turn(path, route)) for path, route in self.further_routes.items()},
         }
         if request.path not in routes:
-            return await self._further(request)
+            return await self._in_turn(FURTHER, self._further)(request)
         method, route = routes[request.path]
         allowed = ("POST", "PUT") if method == "POST" else ("GET", "HEAD")
         if request.method not in allowed:
             return Response(405, f"{request.path} takes {method}\n".encode(), headers=(("Allow", ", ".join(allowed)),))
         return await route(request)
+
+    def _in_turn(self, name: str, route: Route) -> Route:
+        """The route, of whose answers so many are made at once: a connection that is answered keeps its place, so a crowd would take all of them."""
+
+        async def answered(request: Request) -> Response:
+            asked = Asked(name, request.peer.group)
+            if not await self._pages.take(asked, DEFAULT_DEADLINE_SECONDS):
+                return _try_again(b"too many pages are asked for at once, try again later\n")
+            try:
+                return await route(request)
+            finally:
+                self._pages.give_back(asked)
+
+        return answered
 
     async def _further(self, request: Request) -> Response:
         page = await self.further_page(request) if request.method in ("GET", "HEAD") else None

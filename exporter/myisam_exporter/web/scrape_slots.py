@@ -1,8 +1,9 @@
-"""Which scrapes are answered at once, and which wait for their turn: a target that hangs takes no turn from the others.
+"""Which scrapes and pages are answered at once, and which wait for their turn: a target that hangs takes no turn from the others.
 
 A scrape of a server that answers takes milliseconds, one of a server that hangs as long as a scrape may take: a few a second, by anybody, would
 fill all slots. So a target has a share of them, and a part of the line of those who wait. Nor does a crowd that scrapes one target take the line
-from the others who do: who waits most gives way to who waits less, and whose turn it is goes by who has the fewest slots. Only for the event loop's thread.
+from the others who do: who waits most gives way to who waits less, and whose turn it is goes by who has the fewest slots. Pages have slots of their
+own, in which a path is what a target is to scrapes. Only for the event loop's thread.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ TARGETS_TO_FILL_ALL = 4
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A scrape of this target, by whom its connection counts with (peers.py)."""
+    """A scrape of this target, or a page of this path, by whom its connection counts with (peers.py)."""
 
     target: str
     peer: str
