@@ -9,6 +9,8 @@ from MySQLdb import Error
 
 from myisam_advisor.migrate.looking import looked_at
 from myisam_advisor.migrate.prediction import Migration
+from myisam_advisor.migrate.script import alter, as_script
+from myisam_advisor.migrate.way_back import back
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
 
@@ -131,6 +133,19 @@ def test_what_comes_alive_is_told_and_its_statement_finds_rows_without_parent(re
     assert happened(referred, "SET SESSION foreign_key_checks = 0", "INSERT INTO c SELECT 1 FROM DUAL WHERE NOT EXISTS (SELECT 1 FROM c WHERE a = 1)") == [0, 0]
     assert happened(referred, "ALTER TABLE p ENGINE=InnoDB", "INSERT INTO c VALUES (1)", "INSERT INTO c VALUES (8)", "DELETE FROM p") == [0, 0, 1452, 0]
     assert referred.execute("SELECT a FROM c ORDER BY a", database="referred-to") == [(None,), (7,)]
+
+
+def test_what_comes_alive_refuses_the_way_back_until_it_is_dropped_as_told(referred: PrivateServer) -> None:
+    made(referred, "id INT PRIMARY KEY", "a INT, FOREIGN KEY (a) REFERENCES p (id)")
+    found = looked(referred)
+    (told,) = found.predictions
+    (there, *_) = back(told)
+    dropping = "ALTER TABLE `referred-to`.`c` DROP FOREIGN KEY `c_ibfk_1`;"
+    assert dropping in as_script(found)
+    assert happened(referred, "TRUNCATE p", alter(told)) == [0, 0]
+    refused = happened(referred, "TRUNCATE p", "DROP TABLE p", there, "SET SESSION foreign_key_checks = 0")
+    assert (refused[0], refused[1] in (1217, 1451, 3730), refused[2] in (1217, 3776)) == (1701, True, True)
+    assert happened(referred, dropping, there) == [0, 0]
 
 
 def test_the_constraint_is_dropped_by_what_mends_it(referred: PrivateServer) -> None:

@@ -93,8 +93,7 @@ def _of_key(structure: Structure, key: ForeignKey, here: ServerKind) -> Iterator
     new = _looks_first(here)
     named = {column.name.lower(): column for column in structure.columns}
     gone = [name for name in key.refers_to if name.lower() not in named]
-    drop = statement("ALTER TABLE {} DROP FOREIGN KEY {};", quote_table(*key.child), quote_identifier(key.name))
-    mend = f"Mend it, or drop the constraint: {drop}"
+    mend = f"Mend it, or drop the constraint: {_dropped(key)}"
     if gone:
         yield Refusal(
             3734 if new else 1025, f"{key.label} refers to the column {gone[0]}, which it does not have", mend
@@ -135,6 +134,11 @@ def _leads(index: Index, key: ForeignKey, structure: Structure, here: ServerKind
     return names[: len(key.refers_to)] == [name.lower() for name in key.refers_to]
 
 
+def _dropped(key: ForeignKey) -> Sql:
+    """The statement that drops the constraint."""
+    return statement("ALTER TABLE {} DROP FOREIGN KEY {};", quote_table(*key.child), quote_identifier(key.name))
+
+
 def foreign_changes(subject: Subject, keys: Sequence[ForeignKey]) -> Iterator[Change]:
     """Constraints that come alive. A partitioned table is none that InnoDB lets one refer to: they stay dead."""
     if subject.structure.partitioned or not subject.kind.foreign_checks:
@@ -146,7 +150,8 @@ def foreign_changes(subject: Subject, keys: Sequence[ForeignKey]) -> Iterator[Ch
         yield Change(
             "foreign-key-alive",
             f"The {key.label} refers to this table, and {dead} while that is MyISAM: it comes alive. New rows there must have theirs here, "
-            f"DELETE and UPDATE here are held to rows there (error 1451){rows}. Rows there that have none here stay, untold.",
+            f"DELETE and UPDATE here are held to rows there (error 1451){rows}, TRUNCATE and DROP TABLE here are refused (errors 1701, 1451, 1217 or 3730). "
+            f"Rows there that have none here stay, untold. The way back is refused (error 1217 or 3776) until the constraint is dropped: {_dropped(key)}",
             _without_parent(subject.table, key),
         )
 
