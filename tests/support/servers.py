@@ -26,7 +26,7 @@ OWN_OF_A_SERVER = "auto.cnf"
 
 
 def binaries_of(name: str) -> ServerBinaries:
-    """The server's programs. One that was not fetched is skipped by name, and is a failure in CI: there all four must run."""
+    """The server's programs. One that was not fetched is skipped by name, and is a failure in CI: there each must run."""
     found = find_server(name)
     if found is None:
         message = f"{name} is not in the cache: run script/servers {name}"
