@@ -18,7 +18,7 @@ MOST_PLACES, MOST_SLICES, SLICES_PART = 2000, 40, 4
 MOST_ALONE = 512
 # So many slices, and so many rows, are asked about by one statement: a statement takes as long as a slice.
 SLICES_TOGETHER, PLACES_TOGETHER = 16, 64
-PLACE, FIRST, LAST = "_place", "_first", "_last"
+PLACE, PIECE = "_place", "_piece"
 TABLE = "tables"
 Row = tuple[Value, ...]
 Combine = Callable[[list[float]], Value]  # of the finite numbers that there are
@@ -47,7 +47,7 @@ class Chosen:
         for place in places:
             self.rows.pop(place, None)
         for some in _pieces(sorted(places), PLACES_TOGETHER):
-            names, own = _named(some)
+            names, own = _named(PLACE, some, PLACES_TOGETHER)
             result = database.query(with_places(self.text, f"WHERE rowid IN ({names})"), {**parameters, **own})
             self.rows |= _told_apart(result)[1]
         if len(self.rows) > maximum_rows:
@@ -79,12 +79,20 @@ class Summed:
     stale: set[int] = field(default_factory=set)
     most_slices: int = MOST_SLICES
 
-    def statement(self, alone: str = "", among: str = "") -> str:
-        """The sums of each slice, with its number before them; of rows `alone` for themselves, with their places below 0."""
-        piece = f"{PLACE} / {SLICE}"
-        if alone:
-            piece = f"iif({PLACE} IN ({alone}), -{PLACE}, {piece})"
-        return with_places(f"SELECT {piece}, {self.text} GROUP BY 1", among)
+    def statement(self, slices: str = "", alone: str = "") -> str:
+        """The sums of each of these slices, or of all, but for the rows `alone`: its number plus 1 before them.
+
+        Each number is taken from a row that has it: SQLite goes through slices and their rows in order so, where to group rows it would sort them.
+        """
+        among = (
+            f"s.rowid IN ({slices})" if slices else f"s.rowid <= (SELECT MAX(rowid) FROM main.{TABLE}) / {SLICE} + 1"
+        )
+        others = f"AND t.rowid NOT IN ({alone})" if alone else ""
+        rows = (
+            f"SELECT t.*, s.rowid AS {PIECE} FROM main.{TABLE} AS s CROSS JOIN main.{TABLE} AS t "
+            f"ON t.rowid BETWEEN (s.rowid - 1) * {SLICE} AND s.rowid * {SLICE} - 1 WHERE {among} {others}"
+        )
+        return f"WITH {TABLE} AS ({rows}) SELECT {PIECE}, {self.text} GROUP BY 1"
 
     def ask(
         self,
@@ -97,10 +105,11 @@ class Summed:
         last = database.query(f"SELECT MAX(rowid) FROM main.{TABLE}").rows[0][0]
         self.most_slices = max(MOST_SLICES, int(str(last or 0)) // SLICE // SLICES_PART)
         self.pieces, self.alone, self.odd, self.blocks, self.stale = {}, set(alone), set(), {}, set()
-        names, own = _named(sorted(alone))
-        result = database.query(self.statement(names), {**parameters, **own})
+        names, own = _named(PLACE, sorted(alone), PLACES_TOGETHER, MOST_ALONE)
+        result = database.query(self.statement("", names), {**parameters, **own})
         self.columns = result.columns[1:]
-        self._keep(result.rows)
+        self._keep_slices(result.rows)
+        self._ask_rows(database, parameters, alone)
 
     def renew(
         self, database: GuardedDatabase, parameters: Mapping[str, Value], places: Collection[int], maximum_rows: int
@@ -108,37 +117,29 @@ class Summed:
         """Over the rows of these places, and the slices of those that did not stand alone before, or over all where that is quicker."""
         if not self.columns:
             return False
-        known = self.alone.intersection(places)
-        others = set(places) - known
+        others = set(places) - self.alone
         slices = sorted({place // SLICE for place in others})
         if len(slices) > self.most_slices or len(self.alone) + len(others) > MOST_ALONE:
             self.ask(database, parameters, maximum_rows, places if len(places) <= MOST_ALONE else ())
             return True
         self.alone |= others
-        for some in _pieces(sorted(known), PLACES_TOGETHER):
-            names, own = _named(some)
-            self._drop(-place for place in some)
-            statement = self.statement(names, f"WHERE rowid IN ({names})")
-            self._keep(database.query(statement, {**parameters, **own}).rows)
+        self._ask_rows(database, parameters, places)
         for numbers in _pieces(slices, SLICES_TOGETHER):
-            self._renew_slices(database, parameters, numbers)
+            self._drop(numbers)
+            alone = [place for number in numbers for place in _places_of(number) if place in self.alone]
+            names, own = _named(PLACE, alone, PLACES_TOGETHER, MOST_ALONE)
+            which, those = _named(PIECE, [number + 1 for number in numbers], SLICES_TOGETHER)
+            result = database.query(self.statement(which, names), {**parameters, **own, **those})
+            self._keep_slices(result.rows)
         return True
 
-    def _renew_slices(self, database: GuardedDatabase, parameters: Mapping[str, Value], numbers: Sequence[int]) -> None:
-        alone = [
-            place for number in numbers for place in range(number * SLICE, (number + 1) * SLICE) if place in self.alone
-        ]
-        self._drop(numbers)
-        self._drop(-place for place in alone)
-        names, own = _named(alone)
-        together = SLICES_TOGETHER if len(numbers) > 1 else 1
-        ends = [(f"{FIRST}{place}", f"{LAST}{place}") for place in range(together)]
-        for place, (first, last) in enumerate(ends):
-            # Where there are no more, the last one again: a row is found once.
-            number = numbers[min(place, len(numbers) - 1)]
-            own |= {first: number * SLICE, last: (number + 1) * SLICE - 1}
-        among = " OR ".join(f"rowid BETWEEN :{first} AND :{last}" for first, last in ends)
-        self._keep(database.query(self.statement(names, f"WHERE {among}"), {**parameters, **own}).rows)
+    def _ask_rows(self, database: GuardedDatabase, parameters: Mapping[str, Value], places: Collection[int]) -> None:
+        """What these rows give, each for itself."""
+        for some in _pieces(sorted(places), PLACES_TOGETHER):
+            self._drop(-place for place in some)
+            names, own = _named(PLACE, some, PLACES_TOGETHER)
+            statement = with_places(f"SELECT -{PLACE}, {self.text} GROUP BY 1", f"WHERE rowid IN ({names})")
+            self._keep(database.query(statement, {**parameters, **own}).rows)
 
     def _drop(self, pieces: Iterable[int]) -> None:
         for piece in pieces:
@@ -146,6 +147,9 @@ class Summed:
             self.pieces.get(block, {}).pop(piece, None)
             self.odd.discard(piece)
             self.stale.add(block)
+
+    def _keep_slices(self, rows: Iterable[Row]) -> None:
+        self._keep((int(str(number)) - 1, *sums) for number, *sums in rows)
 
     def _keep(self, rows: Iterable[Row]) -> None:
         for number, *sums in rows:
@@ -184,14 +188,18 @@ def _pieces(numbers: Sequence[int], length: int) -> Iterator[Sequence[int]]:
         yield numbers[start : start + length]
 
 
-def _named(places: Sequence[int]) -> tuple[str, dict[str, Value]]:
-    """Places as parameters, in one of three numbers of these: a statement of each is prepared once, where one for each number would fill the memory."""
-    if not places:
+def _named(prefix: str, numbers: Sequence[int], *lengths: int) -> tuple[str, dict[str, Value]]:
+    """Numbers as parameters, in one of a few lengths: a statement of each is prepared once, where one for every length would fill the memory."""
+    if not numbers:
         return "", {}
-    count = next(size for size in (1, PLACES_TOGETHER, MOST_ALONE) if size >= len(places))
+    length = next(one for one in (1, *lengths) if one >= len(numbers))
     # Where there are no more, the last one again: a row is found once.
-    own: dict[str, Value] = {f"{PLACE}{number}": places[min(number, len(places) - 1)] for number in range(count)}
+    own: dict[str, Value] = {f"{prefix}{at}": numbers[min(at, len(numbers) - 1)] for at in range(length)}
     return ", ".join(f":{name}" for name in own), own
+
+
+def _places_of(number: int) -> range:
+    return range(number * SLICE, (number + 1) * SLICE)
 
 
 def _block_of(piece: int) -> int:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
-from myisam_advisor.factbase.kept_parts import COMBINED, FIRST, LAST, PLACE, TABLE, Chosen, Combine, Summed, with_places
+from myisam_advisor.factbase.kept_parts import COMBINED, PIECE, PLACE, TABLE, Chosen, Combine, Summed, with_places
 from myisam_exporter.facts.columns import Value
 
 TOKEN = re.compile(
@@ -36,7 +36,7 @@ def words_of(statement: str) -> list[Word]:
 def split(database: GuardedDatabase, text: str, parameters: Mapping[str, Value]) -> Chosen | Summed | None:
     """The part as one that can be put together, where it is written so, and SQLite takes it so."""
     words = words_of(text)
-    if any(folded(word).startswith((PLACE, FIRST, LAST)) for word, _ in words):
+    if any(folded(word).startswith((PLACE, PIECE)) for word, _ in words):
         return None
     summed, chosen = _summed(text, words), _chosen(text, words)
     try:
