@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from time import localtime
 
 from myisam_advisor.catalogue.rules import Proving, Rule
 from myisam_advisor.proofs.changes import changes_of, is_about
-from myisam_advisor.proofs.proof import REPLAY, UNCLEAR, WORSE, Kind, Outcome, Proof, server_key, together
+from myisam_advisor.proofs.proof import REPLAY, UNCLEAR, WORSE, WORTH_IT, Kind, Outcome, Proof, server_key, together
 from myisam_advisor.proofs.store import KeptProofs
 from myisam_advisor.proofs.validity import still_valid
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -18,6 +19,9 @@ from myisam_exporter.look.fact_set import FactSet
 # A trial on some tables speaks for a setting of the whole server where they have at least so much of all rows that are read.
 SPEAKING_SHARE = 0.5
 TOLD_KINDS, TOLD_TABLES = 3, 3
+# The column of a rule's query that says that a disk serves what the finding is about. Copies of tables lie in the page cache, so that no trial measures what
+# fewer reads of a disk gain: one that gained all the same holds.
+FROM_DISK = "from_disk"
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
@@ -25,12 +29,16 @@ MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A proof that is about a finding: what it says for this finding, and why it is not used any more (empty while it is)."""
+    """A proof that is about a finding: what it says for this finding, and why it is not used any more (empty while it is).
+
+    `in_memory`: it decides nothing because a disk serves what the finding is about.
+    """
 
     proof: Proof
     outcome: Outcome
     why_not: str
     now: float
+    in_memory: bool = False
 
     @property
     def verdict(self) -> str:
@@ -42,13 +50,22 @@ class Settled:
         """The proof in one sentence, with its date: what was slower stands first."""
         said = f"{self.happened}: {figures_in_words(self.outcome)}"
         if self.outcome.verdict == UNCLEAR and not self.why_not:
-            # A clear result may be one of other workloads than the finding is about.
-            is_clear = self.proof.verdict != UNCLEAR
-            said += f", which {'is of other statements than these' if is_clear else 'is not clear'} and decides nothing"
+            said += f", which {self._why_unclear} and decides nothing"
         kinds = _kinds(self.proof.kinds)
         details = f"; {kinds}" if kinds and not self.why_not else ""
         ended = f". It is no longer used: {self.why_not}" if self.why_not else ""
         return f"{said}{details}{ended}."
+
+    @property
+    def _why_unclear(self) -> str:
+        if self.proof.verdict == UNCLEAR:
+            return "is not clear"
+        # A clear result may be one of other workloads than the finding is about.
+        return (
+            "was measured in memory, where a disk serves these reads here,"
+            if self.in_memory
+            else "is of other statements than these"
+        )
 
     @property
     def happened(self) -> str:
@@ -74,7 +91,10 @@ def settled(
         if not is_about(changes_of(proof.change), wanted) or not _is_of(proof, rule, about, server, facts):
             continue
         outcome = decided(proof, rule.proof, row)
-        found.append(Settled(proof, outcome, still_valid(proof, facts, known.now) or "", known.now))
+        in_memory = bool(row.get(FROM_DISK)) and outcome.verdict not in (WORTH_IT, UNCLEAR)
+        if in_memory:
+            outcome = replace(outcome, verdict=UNCLEAR)
+        found.append(Settled(proof, outcome, still_valid(proof, facts, known.now) or "", known.now, in_memory))
     return min(found, key=lambda one: (bool(one.why_not), one.verdict == UNCLEAR, -one.proof.taken_at), default=None)
 
 
