@@ -1,5 +1,6 @@
 """A replica and a member of a group are known as such, and what is said of them is so."""
 
+import itertools
 import signal
 import threading
 import time
@@ -40,7 +41,7 @@ NARROW, TO_INNODB, OPTIMIZE = (
     statement("ALTER TABLE {} ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;", TABLE),
     statement("OPTIMIZE TABLE {};", TABLE),
 )
-DUPLICATE_KEY = 1062
+NO_SUCH_ROW, DUPLICATE_KEY = 1032, 1062
 WAIT_SECONDS = 30.0
 HANGING_SECONDS = 5.0
 
@@ -194,6 +195,35 @@ def test_rows_that_a_crash_left_before_their_position_stop_a_replica_as_is_said(
         assert (channel(second)["sql_running"], channel(second)["seconds_behind"]) == (0, None)
         (finding,) = found(second)
         assert "has stopped with error 1062 (a row exists already)" in finding.message
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mariadb-11.8"])
+def test_rows_that_are_replaced_late_beside_deletes_stop_a_replica_as_is_said(name: str) -> None:
+    with source_and_replica(name) as (first, second):
+        start(name, first, second)
+        first.execute("CREATE DATABASE d", "CREATE TABLE d.t (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM")
+        stopped = threading.Event()
+
+        def write(number: int) -> None:
+            with first.session("d") as session:
+                cursor = session.cursor()
+                for turn in itertools.count():
+                    cursor.execute("DELETE FROM t WHERE a = %s" if turn % 5 == 4 else "REPLACE DELAYED INTO t VALUES (%s)", ((turn * 7 + number) % 20,))
+                    if stopped.is_set():
+                        return
+
+        writers = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+        for writer in writers:
+            writer.start()
+        try:
+            assert wait_for(lambda: channel(second)["sql_running"] == 0, WAIT_SECONDS)
+        finally:
+            stopped.set()
+            for writer in writers:
+                writer.join()
+        assert channel(second)["error"] in (NO_SUCH_ROW, DUPLICATE_KEY)
+        (finding,) = found(second)
+        assert "so does REPLACE DELAYED beside DELETE" in finding.message
 
 
 def rows_of(server: PrivateServer) -> int | None:
