@@ -282,3 +282,16 @@ def test_a_client_that_closes_is_no_error(daemon: Daemon) -> None:
     connection.request("GET", "/-/healthy")
     assert connection.getresponse().status == 200
     connection.close()
+
+
+@pytest.mark.parametrize(
+    "request_", [b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + 17_000 * b"x", b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n", b"GET /nowhere HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"],
+    ids=["no request", "a long head", "a body to be asked for", "another name"],
+)  # fmt: skip
+def test_what_is_no_request_is_answered_with_the_headers_of_every_answer(daemon: Daemon, request_: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=10) as connection:
+        connection.sendall(request_)
+        head = connection.makefile("rb").read(1 << 16).partition(b"\r\n\r\n")[0].lower().split(b"\r\n")
+    assert head[0].split()[1].startswith(b"4")
+    for line in (b"x-content-type-options: nosniff", b"cross-origin-resource-policy: same-origin", b"cross-origin-opener-policy: same-origin"):
+        assert head.count(line) == 1, line

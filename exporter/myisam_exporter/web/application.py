@@ -7,7 +7,7 @@ import html
 import logging
 import platform
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import field, replace
 from urllib.parse import parse_qs, urlencode
@@ -31,7 +31,7 @@ from myisam_exporter.watching.watch import Watch
 from myisam_exporter.web.access import Access
 from myisam_exporter.web.public_address import PublicAddress
 from myisam_exporter.web.scrape_slots import Asked, ScrapeSlots
-from myisam_exporter.web.server import Request, Response
+from myisam_exporter.web.server import Request, Response, each_once
 
 MAXIMUM_SCRAPES = 40
 # Pages being made at once, of one path a quarter: with those that wait, and all scrapes, fewer than one peer may have connections.
@@ -65,12 +65,6 @@ WEB_INFO = Metric(
     "gauge",
     "Always 1; where this server's pages are: below external_url (--web.external-url, else the address that this scrape asked), with query at the end.",
     ("external_url", "query"),
-)
-# Of every answer: it is what its type says, and no part of a page, or of a window's group, of anybody else's.
-EVERYWHERE = (
-    ("X-Content-Type-Options", "nosniff"),
-    ("Cross-Origin-Resource-Policy", "same-origin"),
-    ("Cross-Origin-Opener-Policy", "same-origin"),
 )
 Route = Callable[[Request], Awaitable[Response]]
 FurtherPage = Callable[[Request], Awaitable[Response | None]]
@@ -120,7 +114,7 @@ class Exporter:
         """The answer to one request."""
         admitted = await self.access.admit(request)
         response = admitted if isinstance(admitted, Response) else await self._found(admitted)
-        headers = _each_once(EVERYWHERE, response.headers, self.access.gate.settings.headers)
+        headers = each_once(response.headers, self.access.gate.settings.headers)
         return Response(response.status, response.body, response.content_type, headers)
 
     def reload_configuration(self) -> str:
@@ -326,12 +320,6 @@ async def before_deadline(watch: Watch, under_way: Future[Reading], seconds: flo
         # The reading goes on, bounded by its own timeouts: a client's haste must not cost others the connection.
         flight.add_done_callback(lambda done: done.cancelled() or done.exception())
         return watch.no_reading("no answer in time")
-
-
-def _each_once(*parts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The headers of all parts; of the same in two, the later part's."""
-    found = {name.lower(): (name, value) for part in parts for name, value in part}
-    return list(found.values())
 
 
 def parameters_of(request: Request) -> Mapping[str, list[str]]:

@@ -34,6 +34,12 @@ CONNECTIONS, CONNECTIONS_PER_PEER = 200, 150
 UNIX_CONNECTIONS, UNIX_CONNECTIONS_PER_PEER = 50, 40
 QUEUE = 1024  # connections that wait to be accepted: a crowd that comes at once must not fill it
 PAUSE_SECONDS = 1.0
+# Of every answer, also to what is no request: it is what its type says, and no part of a page, or of a window's group, of anybody else's.
+EVERYWHERE = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+)
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _log = logging.getLogger(__name__)
 
@@ -306,6 +312,12 @@ async def _discard_body(connection: h11.Connection, reader: asyncio.StreamReader
             return
 
 
+def each_once(*parts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The headers of all parts; of the same in two, the later part's."""
+    found = {name.lower(): (name, value) for part in parts for name, value in part}
+    return list(found.values())
+
+
 def _reason(status: int) -> bytes:
     return HTTPStatus(status).phrase.encode("ascii")
 
@@ -316,7 +328,7 @@ async def _send(
     headers = [
         ("Content-Type", response.content_type),
         ("Content-Length", str(len(response.body))),
-        *response.headers,
+        *each_once(EVERYWHERE, response.headers),
         *([("Connection", "close")] if last else []),
     ]
     head = connection.send(h11.Response(status_code=response.status, headers=headers, reason=_reason(response.status)))
