@@ -14,7 +14,6 @@ from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line, option_line
 from myisam_advisor.remedies.script import ESCAPED, SQL_MARK, for_copying, in_comments, is_plain
-from myisam_advisor.remedies.shell_lines import shell_line
 from myisam_advisor.remedies.statements.base import text_of
 from myisam_advisor.remedies.statements.closing import LockTables, UnlockTables
 from myisam_advisor.remedies.statements.tables import CheckTable
@@ -146,12 +145,6 @@ def test_no_option_line_is_made_of_what_could_be_read_in_another_way() -> None:
         with pytest.raises(ValueError, match="value of an option"):
             option_line("init_file", name)
     assert option_line("key_buffer_size", 1, "hot_1") == OptionLine("hot_1.key_buffer_size = 1")
-
-
-def test_a_path_with_a_line_break_stands_in_no_line_for_a_shell() -> None:
-    with pytest.raises(ValueError, match="control character"):
-        shell_line("cat {}", "/a\nrm -rf b")
-    assert shell_line("cat {} > /dev/null", "/a b/$(c)'") == "cat '/a b/$(c)'\"'\"'' > /dev/null"
 
 
 @pytest.mark.parametrize("directory", ["/srv\nDROP DATABASE precious;", "-rf", "relative/path", "/srv\r\\! touch x"])
