@@ -7,11 +7,12 @@ from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.options import WatchOptions
 from myisam_exporter.web.access import Access
-from myisam_exporter.web.application import MAXIMUM_PAGES, Exporter
+from myisam_exporter.web.application import MAXIMUM_PAGES, MAXIMUM_SCRAPES, Exporter
 from myisam_exporter.web.gate import Gate
+from myisam_exporter.web.logins import WAITING_LOGINS
 from myisam_exporter.web.peers import Peer
-from myisam_exporter.web.scrape_slots import TARGETS_TO_FILL_ALL
-from myisam_exporter.web.server import Request, Response
+from myisam_exporter.web.scrape_slots import TARGETS_TO_FILL_ALL, Asked, ScrapeSlots
+from myisam_exporter.web.server import CONNECTIONS_PER_PEER, Request, Response
 
 AT_ONCE = MAXIMUM_PAGES // TARGETS_TO_FILL_ALL
 CROWD = 50
@@ -77,3 +78,19 @@ def test_a_page_that_fails_gives_its_turn_back() -> None:
                 raise AssertionError("it did not fail")
 
     asyncio.run(run())
+
+
+def test_what_one_address_may_have_answered_and_waiting_leaves_room_for_its_next_connection() -> None:
+    """What is answered keeps its place: were this more than a peer's connections, the next one that comes would be closed."""
+
+    async def held(total: int) -> int:
+        slots = ScrapeSlots(total)
+        crowd = [asyncio.ensure_future(slots.take(Asked(str(number % total), "192.0.2.1"), LONG)) for number in range(5 * total)]
+        await asyncio.sleep(0)
+        count = sum(not one.done() or one.result() for one in crowd)
+        for one in crowd:
+            one.cancel()
+        return count
+
+    answered = asyncio.run(held(MAXIMUM_SCRAPES)) + asyncio.run(held(MAXIMUM_PAGES))
+    assert MAXIMUM_SCRAPES + MAXIMUM_PAGES < answered < CONNECTIONS_PER_PEER - WAITING_LOGINS
