@@ -1,11 +1,14 @@
 """What a change replaces that no index file tells, and a log that is switched on and goes nowhere, on real servers."""
 
 import contextlib
+import time
 from pathlib import Path
+
+import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.servers.conftest import look, schema
-from tests.support.servers import status_number
+from tests.support.servers import CopiedServer, binaries_of, status_number
 
 
 def packed_indexes(server: PrivateServer, database: str) -> list[object]:
@@ -53,3 +56,23 @@ def test_without_a_line_mariadb_recovers_tables_and_mysql_does_not(server: Priva
     """What is left where the line of recovery-disabled is removed: on MariaDB somebody wrote OFF, or there is no such finding."""
     ((options,),) = server.execute("SELECT @@GLOBAL.myisam_recover_options")
     assert str(options) == ("OFF" if server.binaries.flavour == "mysql" else "BACKUP,QUICK")
+
+
+@pytest.mark.parametrize("name", ["mysql-5.6", "mariadb-10.11"])
+def test_a_flush_time_that_is_set_online_closes_nothing_until_a_restart(name: str) -> None:
+    with CopiedServer(binaries_of(name), ["--flush-time=1"]) as server, schema(server, "flushed") as database:
+        server.execute("CREATE TABLE t (a INT, KEY (a)) ENGINE=MyISAM", database=database)
+
+        def is_opened_anew() -> bool:
+            server.execute("SELECT COUNT(*) FROM t WHERE a > 1", database=database)
+            before = status_number(server, "Opened_tables")
+            time.sleep(2.2)
+            server.execute("SELECT COUNT(*) FROM t WHERE a > 1", database=database)
+            return status_number(server, "Opened_tables") > before
+
+        assert is_opened_anew()
+        server.execute("SET GLOBAL flush_time = 0")
+        time.sleep(1.2)  # the flush that was due
+        assert not is_opened_anew()
+        server.execute("SET GLOBAL flush_time = 1")
+        assert not is_opened_anew()
