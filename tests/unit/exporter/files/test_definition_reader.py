@@ -98,11 +98,6 @@ def test_definitions_that_cannot_be_read_are_noted_with_names(tmp_path: Path) ->
     scanner.close()
 
 
-@pytest.mark.parametrize(("number", "told"), [(0, 0), (29_999, None), (50_624, 50_624), (0xFFFF_FFFF, None)])
-def test_a_version_that_no_server_has_is_unknown(number: int, told: int | None) -> None:
-    assert parsed(definition(created=number)).created_version == told
-
-
 def test_what_is_no_file_of_the_servers_is_not_opened(tmp_path: Path) -> None:
     make(tmp_path / "d", "link", frm=None)
     make(tmp_path / "d", "pipe", frm=None)

@@ -59,8 +59,18 @@ def test_counts_columns_of_old_kinds(column: tuple[int, int, int], counts: tuple
     assert (found.old_temporal_columns, found.obsolete_columns, found.utf8mb3_columns) == counts
 
 
-def test_of_before_4_1_only_the_head_is_known() -> None:
-    assert parsed(definition(version=8, created=0)) == TableDefinition(0, None, None, None)
+@pytest.mark.parametrize(("version", "counts"), [(6, (None, None, None)), (8, (None, None, None)), (9, (0, 0, 0)), (12, (0, 0, 0))])
+def test_of_before_4_1_only_the_head_is_known(version: int, counts: tuple[int | None, ...]) -> None:
+    assert parsed(definition(version=version, created=0)) == TableDefinition(0, *counts)
+
+
+@pytest.mark.parametrize(("number", "told"), [(0, 0), (1, None), (29_999, None), (30_000, 30_000), (999_999, 999_999), (1_000_000, None), (0xFFFF_FFFF, None)])
+def test_a_version_that_no_server_has_is_unknown(number: int, told: int | None) -> None:
+    assert parsed(definition(created=number)).created_version == told
+
+
+def test_a_table_has_as_many_columns_as_servers_allow() -> None:
+    assert parsed(definition([(DATETIME, LATIN1, 19)] * MAXIMUM_COLUMNS)).old_temporal_columns == 4096
 
 
 def test_columns_beyond_the_first_read_are_read_by_themselves() -> None:
@@ -87,7 +97,7 @@ def test_columns_beyond_the_first_read_are_read_by_themselves() -> None:
         (definition()[:-1], "its columns are still described"),
         (definition(at=8)[:64], "ends before byte 71"),
         (definition([]), "0 columns"),
-        (definition([(INT, 8, 11)] * 5000), "5000 columns"),
+        (definition([(INT, 8, 11)] * 4097), "4097 columns"),
     ],
 )
 def test_says_what_is_wrong(data: bytes, message: str) -> None:
