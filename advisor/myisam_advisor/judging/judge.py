@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import field
 from itertools import groupby
 
+from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.judging.asking import Inquiry
 from myisam_advisor.judging.blindness import FACTS_OF_TABLES, blind_spots, tables_are_seen
@@ -13,8 +15,10 @@ from myisam_advisor.judging.contradictions import set_aside_contradictions
 from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.findings import Dropped, Judgement, NotApplicable, NotEvaluated
 from myisam_advisor.judging.prepared import PreparedFacts
-from myisam_advisor.judging.resolver import Candidate, resolve
+from myisam_advisor.judging.resolver import Candidate, Resolution, resolve
 from myisam_advisor.judging.wording import Wording
+from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.look.fact_set import FactSet
 
 
 def judge(
@@ -32,67 +36,89 @@ def judge(
     known.begin_look()
     site = ready.site
     facts, suspicious = set_aside_contradictions(ready.judged)
-    candidates: list[Candidate] = []
-    asked: set[str] = set()
-    not_evaluated: list[NotEvaluated] = []
-    not_applicable: list[NotApplicable] = []
-    contradicted: list[Dropped] = []
-    undecided: list[NotEvaluated] = []
-    seconds: dict[str, float] = {}
     kept = database or FactDatabase(of_many=True)
     try:
-        inquiry = Inquiry(facts, kept, known)
-        for rule in site.rules:
-            started = time.monotonic()
-            answer = known.why_not(rule) or inquiry.ask(rule)
-            seconds[rule.id] = time.monotonic() - started
-            if isinstance(answer, NotEvaluated):
-                not_evaluated.append(answer)
-            elif isinstance(answer, NotApplicable):
-                not_applicable.append(answer)
-            else:
-                asked.add(rule.id)
-                candidates += answer
-        contradicted, undecided = inquiry.contradicted, inquiry.undecided
+        answers = _answers(site.rules, Inquiry(facts, kept, known), known)
     finally:
         if database is None:
             kept.close()
     wording = Wording(facts, known, ready.proofs, site.rules, for_trial=for_trial)
     resolution = resolve(
-        candidates,
+        answers.candidates,
         site.rules,
         wording.put_in_words,
         lambda one: site.suppression(one.rule.id, one.object),
         wording.keep,
     )
-    spoken = {finding.rule for finding in resolution.kept} | {dropped.rule for dropped in resolution.dropped}
-    spoken |= {suppressed.finding.rule for suppressed in resolution.suppressed}
-    undecided += resolution.undecided
-    not_evaluated += [*wording.faults.values()] + [one for one in undecided if one.rule not in spoken]
-    silenced = {one.rule for one in not_evaluated} | spoken
-    mooted = dict(resolution.mooted)
-    beside_others = _beside_others(one for one in undecided if one.rule in spoken and one.rule not in mooted)
-    if not tables_are_seen(facts):
-        # What nobody could look at is not made pointless by what was seen elsewhere.
-        for one in not_evaluated:
-            if one.facts and all(fact.partition(".")[0] in FACTS_OF_TABLES for fact in one.facts):
-                mooted.pop(one.rule, None)
-    unjudged = [outcome for outcome in _once_a_rule(not_evaluated) if outcome.rule not in mooted]
+    spoken = _spoken(resolution)
+    undecided = answers.undecided + resolution.undecided
+    silent = [one for one in undecided if one.rule not in spoken]
+    not_evaluated = [*answers.not_evaluated, *wording.faults.values(), *silent]
+    spoken_and_lacking = (one for one in undecided if one.rule in spoken and one.rule not in resolution.mooted)
+    pointless = _pointless(resolution.mooted, not_evaluated, facts)
+    unjudged = [one for one in _once_a_rule(not_evaluated) if one.rule not in pointless]
+    mooted = [one.rule for one in _once_a_rule(not_evaluated) if one.rule in pointless]
     return Judgement(
         resolution.kept,
-        sorted(asked - silenced),
+        sorted(answers.asked - {one.rule for one in not_evaluated} - spoken),
         unjudged,
-        not_applicable
-        + [NotApplicable(one.rule, mooted[one.rule]) for one in _once_a_rule(not_evaluated) if one.rule in mooted],
-        contradicted + resolution.dropped + beside_others,
+        answers.not_applicable + [NotApplicable(rule, pointless[rule]) for rule in mooted],
+        answers.contradicted + resolution.dropped + _beside_others(spoken_and_lacking),
         resolution.suppressed,
         suspicious,
         [*site.warnings, *ready.proofs.refused],
         wording.known.budget,
-        seconds,
+        answers.seconds,
         blind_spots(facts, unjudged),
-        [one.rule for one in _once_a_rule(not_evaluated) if one.rule in mooted],
+        mooted,
     )
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What all rules answered. `asked` are those whose query was run; `seconds` is what each took."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    not_evaluated: list[NotEvaluated] = field(default_factory=list)
+    not_applicable: list[NotApplicable] = field(default_factory=list)
+    contradicted: list[Dropped] = field(default_factory=list)
+    undecided: list[NotEvaluated] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def _answers(rules: Iterable[Rule], inquiry: Inquiry, known: KnownFaults) -> _Answers:
+    answers = _Answers(contradicted=inquiry.contradicted, undecided=inquiry.undecided)
+    for rule in rules:
+        started = time.monotonic()
+        answer = known.why_not(rule) or inquiry.ask(rule)
+        answers.seconds[rule.id] = time.monotonic() - started
+        if isinstance(answer, NotEvaluated):
+            answers.not_evaluated.append(answer)
+        elif isinstance(answer, NotApplicable):
+            answers.not_applicable.append(answer)
+        else:
+            answers.asked.add(rule.id)
+            answers.candidates += answer
+    return answers
+
+
+def _spoken(resolution: Resolution) -> set[str]:
+    """The rules that say something, be it dropped or suppressed."""
+    told = {finding.rule for finding in resolution.kept} | {dropped.rule for dropped in resolution.dropped}
+    return told | {suppressed.finding.rule for suppressed in resolution.suppressed}
+
+
+def _pointless(mooted: Mapping[str, str], not_evaluated: Iterable[NotEvaluated], facts: FactSet) -> dict[str, str]:
+    """The rules that a finding makes pointless, and why. What nobody could look at is not made so by what was seen elsewhere."""
+    if tables_are_seen(facts):
+        return dict(mooted)
+    unseen = {
+        one.rule
+        for one in not_evaluated
+        if one.facts and all(fact.partition(".")[0] in FACTS_OF_TABLES for fact in one.facts)
+    }
+    return {rule: why for rule, why in mooted.items() if rule not in unseen}
 
 
 def _beside_others(undecided: Iterable[NotEvaluated]) -> list[Dropped]:
