@@ -43,9 +43,9 @@
 -- REPAIR TABLE `archive`.`broken`;
 
 -- ==== Rollback: the way back, last change first. Run it only to go back ====================================
--- table-crashed archive.broken: Stop the server, and copy the files back into the database's directory, from
---   the one that the line in the shell has printed (it is $copied there). Many systems delete files in /var/tmp
---   after 30 days (systemd-tmpfiles): move the copy if you may want it longer.
+-- table-crashed archive.broken: Stop the server, and copy the files back from the directory that the line in
+--   the shell has printed into the database's. Many systems delete files in /var/tmp after 30 days
+--   (systemd-tmpfiles): move the copy if you may want it longer.
 -- my.cnf: put back what stood there, or remove the lines above. What the server had, from its files or set since:
 --   myisam_recover_options: was OFF
 
