@@ -62,6 +62,7 @@ def test_a_value_that_is_not_quoted_or_not_where_quotes_hold_is_refused(text: st
         ("-- first\nSELECT 1 / {{ number }} - 1;", "-- first SELECT 1 / 5 - 1;"),
         ("SELECT 1; -- first\nSELECT {{ number }};", "SELECT 1; -- first\nSELECT 5;"),
         ("-- load {{ name }}, then:", "-- load x`; DROP TABLE y; -- \\n\\! touch z, then:"),
+        ("# load {{ name }}, then:", "# load x`; DROP TABLE y; -- \\n\\! touch z, then:"),
         ("{% if not flag %}SELECT 1;{% endif %}", ""),
     ],
 )
