@@ -158,7 +158,7 @@ def test_the_clock_jumps_and_no_rate_does(mariadb: PrivateServer, tmp_path: Path
             page = pages[-1]
             assert page.value("up") == 1
             assert interval is not None
-            assert 0.5 < interval < 30
+            assert 0.1 < interval < 30  # on a busy machine a look is late, and the next one is not
             assert all(value >= 0 for name, value in ((name, value) for (name, _), value in page.samples().items()) if "timestamp" not in name)
             assert daemon.get("/", timeout=5).status == 200
         daemon.stop()
