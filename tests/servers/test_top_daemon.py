@@ -66,6 +66,7 @@ def test_the_daemons_last_look_is_shown_and_its_end_is_said(mariadb: PrivateServ
             assert "default" in terminal.text
             terminal.press("\r")
             terminal.wait_for("row format  fixed")
+            terminal.wait_for("no more")
             assert "none is known: a daemon tells what is in the list and no more" in " ".join(terminal.text.split())
             terminal.press("\x1b")
             daemon.stop()
