@@ -55,7 +55,7 @@ def aria_changes(subject: Subject) -> Iterator[Change]:
         "TRANSACTIONAL=0 does not wait, and is not safe against crashes.",
         statement("SHOW GLOBAL STATUS LIKE 'Aria_transaction_log_syncs';"),
     )
-    yield Change("insert-delayed", "INSERT DELAYED and REPLACE DELAYED are refused with error 1616.", statement(""))
+    yield Change("insert-delayed", "INSERT DELAYED and REPLACE DELAYED are refused with error 1616.")
     yield Change(
         "aria-memory",
         "Its pages want room in aria_pagecache_buffer_size, rows included: the key cache keeps nothing of them.",

@@ -14,6 +14,7 @@ from myisam_exporter.files.structure import Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, sql_list, statement
 
 TableName = tuple[str, str]
+NO_STATEMENT = statement("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Change:
 
     id: str
     what: str
-    statement: Sql
+    statement: Sql = NO_STATEMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def on_copy(subject: Subject, then: Sql) -> Sql:
     A table of generated columns alone has none either: there is nothing to fill it with.
     """
     if subject.structure.partitioned or subject.structure.engine == "MRG_MyISAM" or not subject.base_columns:
-        return statement("")
+        return NO_STATEMENT
     if subject.has_words and subject.to == INNODB:
         return statement(
             "{} CREATE TEMPORARY TABLE {} ENGINE=InnoDB SELECT {} FROM {} LIMIT 0; {}",

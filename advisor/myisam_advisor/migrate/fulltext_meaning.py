@@ -60,7 +60,6 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
         yield Change(
             "fulltext-commit",
             "A search finds rows only after their COMMIT, also in the transaction that wrote them.",
-            statement(""),
         )
 
 

@@ -31,9 +31,9 @@ REPAIR_FORCE_SINCE = (11, 5)
 
 def changes(subject: Subject) -> tuple[Change, ...]:
     """All of them, those that lose something first."""
-    found = _to_innodb if subject.to == INNODB else aria_changes
-    of_values = (*lost_dates(subject), *generated_changes(subject))
-    return (*_of_rows(subject), *of_values, *_of_any(subject), *found(subject))
+    of_engine = _TO_INNODB if subject.to == INNODB else (aria_changes,)
+    found = (_of_rows, lost_dates, generated_changes, _of_any, *of_engine)
+    return tuple(change for some in found for change in some(subject))
 
 
 def _repair(subject: Subject) -> Sql:
@@ -95,28 +95,30 @@ def _of_any(subject: Subject) -> Iterator[Change]:
         )
     # LOAD INDEX INTO CACHE fills Aria's own cache.
     idle = "CACHE INDEX and LOAD INDEX INTO CACHE do" if subject.to == INNODB else "CACHE INDEX does"
-    yield Change(
-        "key-cache",
-        f"{idle} nothing any more: its index blocks leave the key cache.",
-        statement(""),
-    )
+    yield Change("key-cache", f"{idle} nothing any more: its index blocks leave the key cache.")
 
 
-def _to_innodb(subject: Subject) -> Iterator[Change]:
-    structure, table = subject.structure, subject.table
-    yield from _of_identity(subject)
+def _of_reading(subject: Subject) -> Iterator[Change]:
     yield Change(
         "count-cost",
         "COUNT(*) without WHERE is no number kept in the header any more: a whole index is read.",
-        statement("EXPLAIN SELECT COUNT(*) FROM {};", table),
+        statement("EXPLAIN SELECT COUNT(*) FROM {};", subject.table),
     )
     yield Change(
         "order",
         "Without ORDER BY, rows come by the primary key, or as the index in use has them; no more as they were inserted. So UPDATE and DELETE with LIMIT take other rows. "
         "ALTER TABLE ... ORDER BY sorts nothing where there is a primary key.",
-        statement("SELECT * FROM {} LIMIT 10;", table),
+        statement("SELECT * FROM {} LIMIT 10;", subject.table),
     )
-    yield from transaction_changes(subject)
+    if subject.structure.indexes:
+        yield Change(
+            "statistics",
+            "How many values an index has (Cardinality) is estimated by some pages, and anew by the server itself, no more by ANALYZE TABLE alone: other indexes may be chosen.",
+            statement("SHOW INDEX FROM {};", subject.table),
+        )
+
+
+def _of_upkeep(subject: Subject) -> Iterator[Change]:
     yield Change(
         "repair",
         "REPAIR TABLE, myisamchk and copies of the files are no way back any more: only backups and the server's own recovery are.",
@@ -133,29 +135,21 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
         "DISABLE KEYS does nothing (a note): loads build every index row by row.",
         on_copy(subject, statement("ALTER TABLE {} DISABLE KEYS; SHOW WARNINGS;", subject.shown)),
     )
-    yield from _of_counter(subject)
-    if structure.indexes:
-        yield Change(
-            "statistics",
-            "How many values an index has (Cardinality) is estimated by some pages, and anew by the server itself, no more by ANALYZE TABLE alone: other indexes may be chosen.",
-            statement("SHOW INDEX FROM {};", table),
-        )
+
+
+def _of_refused_statements(subject: Subject) -> Iterator[Change]:
     yield Change(
         "foreign-key-clauses",
         "FOREIGN KEY clauses, which MyISAM passes over without a word, count: an upgrade of an application that adds one may end with error 1005, 1215, 1452 or 1824, "
         "and what comes of it refuses rows.",
-        statement(""),
     )
-    yield from fulltext_changes(subject)
-    yield from kept_changes(subject)
-    yield from moved_places(subject)
-    yield from tablespace_changes(subject)
     if subject.kind.is_mariadb or subject.kind.version < (5, 7):
-        yield Change(
-            "insert-delayed",
-            "INSERT DELAYED and REPLACE DELAYED are refused with error 1616.",
-            statement(""),
-        )
+        yield Change("insert-delayed", "INSERT DELAYED and REPLACE DELAYED are refused with error 1616.")
+
+
+def _of_blocks(subject: Subject) -> Iterator[Change]:
+    """What becomes of long parts of indexes, and of the size of their blocks."""
+    structure = subject.structure
     for index in shortened_indexes(structure, subject.to, subject.kind):
         yield Change(
             "prefix-shortened",
@@ -179,6 +173,9 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
             f"KEY_BLOCK_SIZE={structure.option('KEY_BLOCK_SIZE')} was the size of MyISAM's index blocks; for InnoDB it means compressed pages.",
             _status(subject),
         )
+
+
+def _of_logs(subject: Subject) -> Iterator[Change]:
     if subject.kind.refuses_logging:
         yield Change(
             "statement-log",
@@ -195,7 +192,9 @@ def _to_innodb(subject: Subject) -> Iterator[Change]:
             "convert what is written together at the same time.",
             statement("SELECT @@global.enforce_gtid_consistency;"),
         )
-    yield from _of_defaults(subject)
+
+
+def _of_measures(subject: Subject) -> Iterator[Change]:
     yield Change(
         "table-status",
         f"Rows in SHOW TABLE STATUS and information_schema.TABLES is an estimate, {_update_time(subject)}, Check_time is NULL. Monitoring and backups that go by them: "
@@ -269,3 +268,22 @@ def _update_time(subject: Subject) -> str:
 def _status(subject: Subject) -> Sql:
     schema, table = subject.name
     return statement("SHOW TABLE STATUS FROM {} WHERE Name = {};", quote_identifier(schema), quote_text(table))
+
+
+# In the order in which they are told.
+_TO_INNODB = (
+    _of_identity,
+    _of_reading,
+    transaction_changes,
+    _of_upkeep,
+    _of_counter,
+    _of_refused_statements,
+    fulltext_changes,
+    kept_changes,
+    moved_places,
+    tablespace_changes,
+    _of_blocks,
+    _of_logs,
+    _of_defaults,
+    _of_measures,
+)
