@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -67,6 +68,24 @@ def test_the_numbers_of_a_daemon(server: PrivateServer) -> None:
             busy = next(one for one in json.loads(daemon.get("/munin.json").text)["tables"] if (one["schema"], one["table"]) == (name, "t"))
             assert busy["values"]["write_statements_total"] > 0
             assert document["advice"]["counts"].keys() == {"critical", "warning", "info"}
+
+
+def test_nothing_of_an_earlier_look_is_told_of_a_server_that_hangs(mariadb: PrivateServer) -> None:
+    """The hit ratio is the last look's, which may be a minute old: it was drawn on while the server did not answer."""
+    with schema(mariadb, "graphed") as name:
+        mariadb.execute("CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, a CHAR(100) NOT NULL) ENGINE=MyISAM", "INSERT INTO t (a) VALUES ('x'), ('y')", database=name)
+        mariadb.execute(*["INSERT INTO t (a) SELECT a FROM t"] * 10, database=name)
+        # Longer than the plugin is kept waiting: no look has failed by then.
+        with serving("--socket", mariadb.socket, "--user", "root", "--collect.interval", "2s", "--timeout", "30") as daemon:
+            with working(mariadb, name, ["SELECT COUNT(*) FROM t WHERE a = 'z'"]):
+                assert wait_for(lambda: "page_cache_hit_ratio" in json.loads(daemon.get("/munin.json").text)["values"], 30)
+            os.kill(mariadb.pid, signal.SIGSTOP)
+            try:
+                document = json.loads(daemon.get("/munin.json").text)
+            finally:
+                os.kill(mariadb.pid, signal.SIGCONT)
+    assert not document["up"]
+    assert (document["values"], document["tables"], document["advice"]) == ({}, [], None)
 
 
 def test_a_watcher_without_rights_says_less_and_nothing_wrong(mariadb: PrivateServer, tmp_path: Path) -> None:

@@ -199,7 +199,8 @@ class Pages:
         if watch is None:
             return _unavailable("no server of our own is watched")
         reading = await reading_in_time(watch, cheap_collectors(), MUNIN_SECONDS)
-        look = None if watch.failure else self.board.look(watch.label)
+        # Down means down: nothing of an earlier look either.
+        look = None if watch.failure or reading.failure else self.board.look(watch.label)
         peaks = {} if reading.failure else watch.peaks(PEAK_SECONDS)
         body = munin_document(
             watch.values(reading),
