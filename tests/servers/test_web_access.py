@@ -70,6 +70,21 @@ def test_the_machines_own_names_and_those_allowed_are_answered_for(daemon: Daemo
     assert raw(daemon, b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n") == 400
 
 
+def test_the_whole_address_is_a_path_too_and_its_name_counts(daemon: Daemon) -> None:
+    for target in ("http://localhost/-/healthy", f"HTTP://127.0.0.1:{daemon.port}/-/healthy", "https://db1.example/-/healthy?x", "http://localhost", "http://localhost?target="):
+        for host in ("localhost", "evil.example"):
+            status = raw(daemon, f"GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            assert status == (400 if target.endswith("target=") else 200), target
+    # Nobody is answered for another name by giving ours beside it.
+    for name in FOREIGN[:6]:
+        assert raw(daemon, f"GET http://{name}/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()) == 421, name
+        assert raw(daemon, f"GET http://{name}/metrics HTTP/1.0\r\n\r\n".encode()) == 421, name
+    for target in ("http:///metrics", "http://me@localhost/metrics", "http://localhost:80:90/metrics"):
+        assert raw(daemon, f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()) == 421, target
+    assert raw(daemon, b"GET http://localhost//metrics HTTP/1.1\r\nHost: localhost\r\n\r\n") == 404
+    assert raw(daemon, b"GET ftp://localhost/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n") == 404
+
+
 def test_over_tls_the_certificate_has_the_name(mariadb: PrivateServer, tmp_path: Path) -> None:
     make_certificate(tmp_path, "db1")
     config = tmp_path / "web.yaml"

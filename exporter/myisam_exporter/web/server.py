@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import errno
 import logging
+import re
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -40,6 +41,7 @@ EVERYWHERE = (
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
 )
+_ABSOLUTE = re.compile(r"https?://(?P<host>[^/?#]*)", re.IGNORECASE)
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _log = logging.getLogger(__name__)
 
@@ -289,8 +291,14 @@ async def _next_request(connection: h11.Connection, reader: asyncio.StreamReader
     event = await _next_event(connection, reader)
     if not isinstance(event, h11.Request):
         return None
-    path, _, query = event.target.decode("ascii", "replace").partition("?")
     headers = {name.decode("ascii"): value.decode("latin-1") for name, value in event.headers}
+    target = event.target.decode("ascii", "replace")
+    absolute = _ABSOLUTE.match(target)
+    if absolute:
+        # Whoever takes us for a proxy names the host here, and Host counts no more: RFC 9112, 3.2.2.
+        headers["host"] = absolute["host"]
+        target = "/" + target[absolute.end() :].removeprefix("/")
+    path, _, query = target.partition("?")
     if "content-length" in headers and "transfer-encoding" in headers:
         # Two lengths for one body are how a request is smuggled past a proxy: RFC 9112, 6.3.
         raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
