@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import UserError, brief
 from myisam_exporter.outside.bounded_reading import NamedFile, at_most
 
 if TYPE_CHECKING:
@@ -203,9 +203,21 @@ def measure(root: yaml.Node, limits: Limits) -> None:
         elif isinstance(node, yaml.SequenceNode):
             waiting.extend((child, depth + 1) for child in node.value)
         elif isinstance(node, yaml.MappingNode):
+            _refuse_twice(node)
             waiting.extend((child, depth + 1) for pair in node.value for child in pair)
         if values > limits.values or characters > limits.characters:
             raise DocumentError(_too_large(limits), node.start_mark.line + 1)
+
+
+def _refuse_twice(mapping: yaml.MappingNode) -> None:
+    """A key that is there twice: PyYAML takes the last and says nothing, so a second `basic_auth_users:` would take the first one's logins away."""
+    known = set()
+    for key, _ in mapping.value:
+        if not isinstance(key.value, str):
+            continue
+        if (key.tag, key.value) in known:
+            raise DocumentError(f"the key {brief(key.value)} is there twice", key.start_mark.line + 1)
+        known.add((key.tag, key.value))
 
 
 def _too_deep() -> str:

@@ -40,7 +40,7 @@ def bomb(link: str) -> str:
 ALIASES, MERGES = bomb("[*]"), "a0: &a0 {k: 1}\n" + "\n".join(bomb("{<<: [*]}").splitlines()[1:])
 DEEP = "a: " + "[" * 100_000
 LONG_TEXT = "a: &a " + "x" * 500_000 + "\nb: [" + ", ".join(["*a"] * 100) + "]\n"
-HOSTILE = {"aliases": ALIASES, "merge keys": MERGES, "depth": DEEP, "a long text": LONG_TEXT, "itself": "a: &a [*a]\n", "many": "[" + "a," * 200_000 + "]", "digits": "a: " + "9" * 5000, "base 60": "a: 1" + ":59" * 100_000}
+HOSTILE = {"aliases": ALIASES, "merge keys": MERGES, "depth": DEEP, "a long text": LONG_TEXT, "itself": "a: &a [*a]\n", "many": "[" + "a," * 200_000 + "]", "a key twice": "basic_auth_users: {me: x}\nbasic_auth_users: {}\n", "digits": "a: " + "9" * 5000, "base 60": "a: 1" + ":59" * 100_000}
 READERS: dict[str, Callable[[Path], object]] = {
     "configuration": lambda path: load_site(path, ()),
     "rule": load_rule,
@@ -54,7 +54,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 def test_every_reader_of_yaml_refuses_it_briefly_and_names_the_line(tmp_path: Path, kind: str, what: str) -> None:
     path = tmp_path / "file.yaml"
     path.write_text(HOSTILE[what])
-    with pytest.raises(UserError, match=r"file\.yaml, line \d+: no YAML: .*(nested|values|number of)") as caught:
+    with pytest.raises(UserError, match=r"file\.yaml, line \d+: no YAML: .*(nested|values|number of|is there twice)") as caught:
         READERS[kind](path)
     assert len(str(caught.value)) <= 400
 
@@ -82,6 +82,16 @@ def test_aliases_and_merge_keys_that_are_few_are_written_out() -> None:
         "a": {"k": 1}, "b": {"k": 1, "l": 2}, "c": [{"k": 1}, {"k": 1}], "d": "2001-13-45", "e": 31, "f": 1000.5,
     }  # fmt: skip
     assert parse_yaml("") is None
+
+
+@pytest.mark.parametrize("text", ["a: 1\n'a': 2", "1: a\n1: b", "b: {a: 1, a: 1}", "[x, {<<: {a: 1}, <<: {b: 2}}]", "? a\n: 1\n? a\n"])
+def test_a_key_that_is_there_twice_is_an_error(text: str) -> None:
+    with pytest.raises(DocumentError, match="is there twice"):
+        parse_yaml(text)
+
+
+def test_keys_that_only_look_alike_are_two() -> None:
+    assert parse_yaml("1: a\n'1': b\nc: {<<: {a: 1}, a: 2}\nd: {a: 1}") == {1: "a", "1": "b", "c": {"a": 2}, "d": {"a": 1}}
 
 
 @pytest.mark.parametrize("text", ["!!timestamp 2001-13-45", "!!int x", "!!float x", "{[a]: 1}: 2", "!!set [a]", "[", "\x00", "!!python/object/apply:os.system [echo]"])
