@@ -6,8 +6,10 @@ none. Source: exporter-toolkit, docs/web-configuration.md.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import math
+import os
 import re
 import ssl
 from collections.abc import Mapping
@@ -19,6 +21,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.bounded_reading import bounded_bytes
 from myisam_exporter.outside.documents import read_yaml_document
+from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.outside.quantities import seconds_in
 
 _KEYS = {
@@ -62,6 +65,10 @@ class WebSettings:
 
 def read_web_config(path: Path) -> WebSettings:
     """The settings. Raises UserError that names the file and the key."""
+    try:
+        _expect_file(path)
+    except OSError as error:
+        raise UserError(f"cannot read the web configuration {path}: {error.strerror}. Check the path.") from None
     document = read_yaml_document(path, "web configuration")
     if document is None:
         # What a program leaves that is about to write it: it must take no password away.
@@ -70,9 +77,11 @@ def read_web_config(path: Path) -> WebSettings:
     http = document.get("http_server_config") or {}
     per_second, burst = _rate_limit(path, document.get("rate_limit") or {})
     tls = document.get("tls_server_config") or {}
+    # First the digest: of files that are replaced meanwhile, the next reload then takes what they are by then.
+    digest = _digest(path, tls)
     return WebSettings(
         _tls(path, tls),
-        _digest(path, tls),
+        digest,
         _users(path, document.get("basic_auth_users") or {}),
         _headers(path, http.get("headers") or {}),
         per_second,
@@ -89,11 +98,14 @@ def _refuse_unknown(path: Path, document: Any) -> None:
         if content is not None and not isinstance(content, dict):
             raise UserError(f"{path}: {section} must be a mapping.")
         allowed = _KEYS[section]
-        for key in content or ():
+        for key, value in (content or {}).items():
             if key in _NOT_HERE.get(section, ()):
                 raise UserError(f"{path}: {section}.{key} is not supported by this exporter: leave it out.")
             if allowed is not None and key not in allowed:
                 raise UserError(f"{path}: unknown key {section}.{key}: there are {', '.join(sorted(allowed))}.")
+            is_mapping = (section, key) == ("http_server_config", "headers")
+            if value is not None and (isinstance(value, dict) != is_mapping or isinstance(value, list)):
+                raise UserError(f"{path}: {section}.{key} must be {'a mapping' if is_mapping else 'one value'}.")
 
 
 def _tls(path: Path, section: Mapping[str, Any]) -> ssl.SSLContext | None:
@@ -125,15 +137,25 @@ def _tls(path: Path, section: Mapping[str, Any]) -> ssl.SSLContext | None:
 
 
 def _digest(path: Path, section: Mapping[str, Any]) -> bytes:
-    """Of the section and of the files that it names. Raises UserError when one of them went meanwhile."""
+    """Of the section and of the files that it names. Raises UserError where one of them cannot be read."""
     digest = hashlib.sha256(repr(sorted((str(name), str(value)) for name, value in section.items())).encode())
     try:
         for key in ("cert_file", "key_file", "client_ca_file"):
             if section.get(key):
-                digest.update(bounded_bytes(_beside(path, section[key]), MAXIMUM_CERTIFICATE_BYTES))
+                file = _beside(path, section[key])
+                _expect_file(file)
+                digest.update(bounded_bytes(file, MAXIMUM_CERTIFICATE_BYTES))
     except OSError as error:
         raise UserError(f"{path}: {error.filename} cannot be read ({error.strerror}).") from None
     return digest.digest()
+
+
+def _expect_file(path: Path) -> None:
+    """Raise OSError for what is no regular file: whoever opens a FIFO waits, and all who ask the daemon wait with it."""
+    try:
+        ForeignFiles().status(os.path.realpath(path))
+    except ValueError as error:
+        raise OSError(errno.EINVAL, str(error), str(path)) from None
 
 
 def _beside(path: Path, name: object) -> Path:
@@ -169,7 +191,8 @@ def _headers(path: Path, section: Mapping[Any, Any]) -> tuple[tuple[str, str], .
             raise UserError(f"{path}: the header {name} cannot be set: only {', '.join(sorted(_HEADERS))}.")
         if not str(value).isprintable() or not str(value).isascii():
             raise UserError(f"{path}: the value of the header {name} holds characters that no header may hold.")
-    return tuple((str(name), str(value)) for name, value in section.items())
+    # Blanks around a value are none of it (RFC 9110, 5.5), and no answer could be sent with them.
+    return tuple((str(name), str(value).strip()) for name, value in section.items())
 
 
 def _rate_limit(path: Path, section: Mapping[str, Any]) -> tuple[float, int]:

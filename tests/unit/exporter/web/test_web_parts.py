@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -256,6 +257,12 @@ def test_logins_that_wait_are_few_and_fewer_of_one_peer() -> None:
         (f"basic_auth_users: {{me: '{f'$2y${MAXIMUM_COST + 1}$' + 'a' * 53}'}}", "htpasswd"),
         ("rate_limit: {interval: 1s, burst: 0}", "a burst of 1 or more"),
         ("rate_limit: {interval: 0s, burst: 1}", "an interval above 0"),
+        # Values of another kind ended the reload in a traceback, and systemd waited for its end.
+        ("tls_server_config: {cert_file: a, key_file: b, min_version: [TLS13]}", "min_version must be one value"),
+        ("tls_server_config: {cert_file: a, key_file: b, client_auth_type: {a: b}}", "client_auth_type must be one value"),
+        ("basic_auth_users: {headers: [a]}", "headers must be one value"),
+        ("http_server_config: {headers: [X-Frame-Options]}", "headers must be a mapping"),
+        ("http_server_config: {headers: DENY}", "headers must be a mapping"),
     ],
 )
 def test_a_web_configuration_that_protects_nothing_is_refused(tmp_path: Path, content: str, message: str) -> None:
@@ -263,6 +270,31 @@ def test_a_web_configuration_that_protects_nothing_is_refused(tmp_path: Path, co
     path.write_text(content)
     with pytest.raises(UserError, match=message):
         read_web_config(path)
+
+
+@pytest.mark.parametrize("section", ["cert_file: odd, key_file: file", "cert_file: file, key_file: odd", "cert_file: file, key_file: file, client_auth_type: RequireAndVerifyClientCert, client_ca_file: odd"])
+@pytest.mark.parametrize("kind", ["FIFO", "device", "directory", "link to itself", "name that none has"])
+def test_nothing_is_waited_for_that_is_no_file(tmp_path: Path, section: str, kind: str) -> None:
+    path, odd = tmp_path / "web.yaml", tmp_path / "odd"
+    (tmp_path / "file").write_text("no certificate")
+    made: dict[str, Callable[[Path], None]] = {"FIFO": os.mkfifo, "directory": Path.mkdir, "device": lambda one: one.symlink_to("/dev/zero"), "link to itself": lambda one: one.symlink_to(one)}
+    if kind in made:
+        made[kind](odd)
+    path.write_text("tls_server_config: {" + section.replace("odd", '"a\\0b"' if kind not in made else "odd") + "}\n")
+    with pytest.raises(UserError, match="cannot be read"):
+        read_web_config(path)
+
+
+def test_a_configuration_that_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "web.yaml")
+    with pytest.raises(UserError, match=r"cannot read the web configuration .*: it is no regular file"):
+        read_web_config(tmp_path / "web.yaml")
+
+
+def test_blanks_around_a_header_are_none_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "web.yaml"
+    path.write_text('http_server_config: {headers: {X-Frame-Options: " DENY ", X-XSS-Protection: " "}}\n')
+    assert read_web_config(path).headers == (("X-Frame-Options", "DENY"), ("X-XSS-Protection", ""))
 
 
 def test_the_unix_socket_has_a_rate_of_its_own(tmp_path: Path) -> None:
