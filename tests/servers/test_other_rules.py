@@ -11,9 +11,9 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.live import collect_facts
-from tests.support.servers import CopiedServer, binaries_of, keeps_dictionary
+from tests.support.servers import CopiedServer, binaries_of, keeps_dictionary, working
 
-from .conftest import look, schema, target
+from .conftest import look, schema, target, with_thresholds
 from .test_verdicts import under_load
 
 
@@ -63,6 +63,24 @@ def test_a_table_cache_that_is_too_small_is_found() -> None:
         finally:
             stop.set()
             thread.join()
+
+
+def test_scans_that_look_for_something_are_told_and_a_dump_is_not(server: PrivateServer) -> None:
+    # Whatever else is busy on this machine, that many rows are read.
+    site = with_thresholds("full-scan-no-index", minimum_rows_per_second=1000)
+    with schema(server, "dumped") as name:
+        server.execute("CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, c VARCHAR(100) NOT NULL) ENGINE=MyISAM", f"INSERT INTO t (c) VALUES ('{'x' * 90}')", database=name)
+        server.execute(*["INSERT INTO t (c) SELECT c FROM t"] * 14, database=name)
+        told = {}
+        for statement in ("SELECT /*!40001 SQL_NO_CACHE */ * FROM t", "SELECT COUNT(*) FROM t WHERE c LIKE '%y%'"):
+            with working(server, name, [statement]):
+                time.sleep(0.3)
+                judgement = judge(prepared(look(server, 2.0), site))
+            told[statement[:12]] = {one.rule for one in judgement.findings}, {one.rule: one.why for one in judgement.dropped}
+    (dumped, dropped), (sought, _) = told.values()
+    assert "full-scan-no-index" in sought
+    assert "full-scan-no-index" not in dumped
+    assert "go to clients as they are" in dropped["full-scan-no-index"]
 
 
 def test_packed_keys_are_found_and_grow_no_further_than_predicted(server: PrivateServer) -> None:

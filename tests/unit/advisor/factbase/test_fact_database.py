@@ -95,6 +95,7 @@ def test_where_nothing_is_known_a_view_knows_nothing() -> None:
         assert guarded.query("SELECT * FROM lock_waits").rows == [(None,) * 4]
         assert guarded.query("SELECT * FROM own_reads").rows == [(None,) * 3]
         assert guarded.query("SELECT * FROM server_load").rows == [(None,) * 8]
+        assert guarded.query("SELECT * FROM sent_rows").rows == [(None,) * 3]
         assert guarded.query("SELECT type, size_bytes, is_on, waiting_threads FROM query_cache").rows == [(None, None, 0, None)]
         assert guarded.query("SELECT * FROM table_activity").rows == []
         assert guarded.query("SELECT * FROM key_cache_requests").rows == []
