@@ -194,6 +194,18 @@ def test_the_next_look_comes_and_disturbs_nobody(shown: Shown) -> None:
         assert text_of(browser, ".taken time") == second
         browser.execute_script("getSelection().removeAllRanges()")
         assert wait_for(lambda: looked_again() and text_of(browser, ".taken time") != second, 30, 1.0)
+        # A click leaves the focus where it was, for as long as the page is open: only a keyboard's is somebody's place.
+        for clicked in ("details.finding > summary", ".block button"):
+            before = text_of(browser, ".taken time")
+            browser.find_element(By.CSS_SELECTOR, clicked).click()
+            assert browser.execute_script("return document.querySelector('main').contains(document.activeElement)")
+            browser.execute_script("getSelection().removeAllRanges()")
+            assert wait_for(lambda: looked_again() and text_of(browser, ".taken time") != before, 30, 1.0), clicked  # noqa: B023
+        browser.find_element(By.CSS_SELECTOR, "details.finding > summary").send_keys(Keys.TAB)
+        third = text_of(browser, ".taken time")
+        for _ in range(4):
+            browser.execute_async_script("const done = arguments[arguments.length - 1]; setTimeout(() => poll().then(done), 1000);")
+        assert text_of(browser, ".taken time") == third
         assert complaints(browser) == []
 
 

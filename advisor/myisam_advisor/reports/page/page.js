@@ -44,10 +44,11 @@ function showAge() {
   age.classList.toggle("stale", !answers || "stale" in age.dataset);
 }
 
-// Whoever marks something, types or moves by keyboard is not disturbed: the look after that is as good.
+// Whoever marks something, types or moves by keyboard is not disturbed: the look after that is as good. A click leaves the focus where it was for as long as
+// the page is open, and is no such place: it does not show (:focus-visible).
 function isBusy() {
   const focused = document.activeElement;
-  const within = focused && focused.id !== "main" && document.querySelector("main").contains(focused);
+  const within = focused && focused.id !== "main" && document.querySelector("main").contains(focused) && focused.matches(":focus-visible");
   const typed = [...document.querySelectorAll("input")].some((one) => one.value !== one.defaultValue);
   return document.hidden || within || typed || !getSelection().isCollapsed;
 }
