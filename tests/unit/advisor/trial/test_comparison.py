@@ -32,6 +32,17 @@ def test_ratio_and_interval() -> None:
     assert times(found).startswith("1.51 times (1.4")
 
 
+def test_a_rate_is_of_a_second_and_a_run_that_took_no_time_has_none() -> None:
+    assert Run(4.0, 100).operations_per_second == 25
+    assert Run(0.0, 100).operations_per_second == 0
+
+
+def test_a_median_of_runs_is_known_where_each_of_them_knows_it() -> None:
+    assert median_of([*runs(100, 50), Run(1.0, 25, server_cpu_seconds=0.5)], "server_cpu_seconds") == 0.01
+    assert median_of([*runs(100, 50), Run(1.0, 25)], "server_cpu_seconds") is None
+    assert median_of([], "server_cpu_seconds") is None
+
+
 def test_pairs_are_compared_as_runs_are() -> None:
     pairs = [(100.0, 150.0), (102.0, 149.0), (98.0, 153.0), (101.0, 151.0), (99.0, 148.0)]
     before, after = zip(*pairs, strict=True)
@@ -57,7 +68,7 @@ def test_too_few_rounds_conclude_nothing() -> None:
 
 def test_runs_that_got_nothing_done_have_no_ratio_to_rely_on() -> None:
     found = compare("new", runs(*[100] * 6), runs(120, 0, 120, 120, 120, 120))
-    assert (found.verdict, found.interval) == (UNCLEAR, None)
+    assert (found.verdict, found.interval, found.ratio) == (UNCLEAR, None, 1.2)
     assert compare_pairs("new", []).verdict == UNCLEAR
 
 
@@ -71,7 +82,7 @@ def test_a_slow_minute_of_the_machine_falls_on_both() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
-    [(0.98, 1.04, NO_DIFFERENCE), (1.01, 1.04, NO_DIFFERENCE), (0.98, 1.06, UNCLEAR), (1.001, 1.06, WORTH_IT), (0.94, 0.99, WORSE), (0.9, 1.2, UNCLEAR)],
+    [(0.98, 1.05, UNCLEAR), (1.0, 1.06, UNCLEAR), (0.98, 1.04, NO_DIFFERENCE), (1.01, 1.04, NO_DIFFERENCE), (0.98, 1.06, UNCLEAR), (1.001, 1.06, WORTH_IT), (0.94, 0.99, WORSE), (0.9, 1.2, UNCLEAR)],
 )
 def test_verdicts(low: float, high: float, verdict: str) -> None:
     assert verdict_of(low, high) == verdict

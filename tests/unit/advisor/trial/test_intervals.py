@@ -107,6 +107,15 @@ def test_too_few_values_have_none() -> None:
     assert critical(40) < critical(10) < critical(4) < math.inf
 
 
+@pytest.mark.parametrize("prior_variance", [PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY])
+@pytest.mark.parametrize("count", [12, 40, 300])
+def test_it_ends_where_the_bayes_factor_reaches_twenty(count: int, prior_variance: float) -> None:
+    """Rouder et al., equation 1, with a normal prior of the effect: no other bound holds at every look and is as tight."""
+    square, spread = critical(count, prior_variance) ** 2 / (count - 1), 1 + count * prior_variance
+    factor = ((1 + square) / (1 + square / spread)) ** (count / 2) / math.sqrt(spread)
+    assert factor == pytest.approx(1 / (1 - CONFIDENCE))
+
+
 def test_who_looks_only_after_many_rounds_has_a_tighter_interval_from_the_first_look_on() -> None:
     assert all(critical(count, PRIOR_VARIANCE_OF_MANY) <= critical(count) for count in range(MANY, 2000))
     assert critical(100, PRIOR_VARIANCE_OF_MANY) < 0.88 * critical(100)
