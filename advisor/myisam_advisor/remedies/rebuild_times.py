@@ -55,6 +55,15 @@ def lasts(
     )
 
 
+def check_and_repair_last(
+    table_bytes: float | None, available_bytes: float | None, rates: RebuildRates, index_bytes: float | None
+) -> str:
+    """Of a CHECK and the REPAIR behind it, in words: what both figures stand on is told once."""
+    repair = f"REPAIR for {lasts('REPAIR TABLE', table_bytes, available_bytes, rates, index_bytes)}"
+    check = seconds_of("CHECK TABLE", table_bytes, available_bytes, rates)
+    return f"{repair}, CHECK for less" if check is None else f"CHECK for about {duration(check)}, {repair}"
+
+
 def lasts_into_innodb(
     data_bytes: float | None, index_bytes: float | None, available_bytes: float | None, cache_bytes: float | None,
     rates: RebuildRates,

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
-from myisam_advisor.remedies.rebuild_times import lasts
+from myisam_advisor.remedies.rebuild_times import check_and_repair_last
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
 from myisam_advisor.remedies.statements.base import Command, remark
 from myisam_advisor.remedies.statements.closing import FlushTables
@@ -41,8 +41,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             {
                 "files": _files(context),
                 "backup_bytes": None,
-                "check_lasts": "",
-                "repair_lasts": "",
+                "lasts": "",
                 "recovery": "",
                 "copied_to": "",
             }
@@ -64,8 +63,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     values = {
         "files": _files(context),
         "backup_bytes": backup_bytes,
-        "check_lasts": lasts("CHECK TABLE", backup_bytes, memory, rates, index_bytes),
-        "repair_lasts": lasts("REPAIR TABLE", backup_bytes, memory, rates, index_bytes),
+        "lasts": check_and_repair_last(backup_bytes, memory, rates, index_bytes),
         "recovery": "" if recovery in NO_RECOVERY else printable(recovery),
         "copied_to": BACKUPS if isinstance(backup, ShellLine) else "",
     }

@@ -7,10 +7,9 @@
 -- Evidence: marked crashed = 1; last repair failed = 0; size of its data = 1.5 KiB.
 -- Expect: The crashed mark is gone, and CHECK TABLE says OK.
 -- Cost: The copy takes 3.5 KiB. CHECK takes a read lock and REPAIR a write lock on the table: CHECK for about
---   0.1 s (3.5 KiB at 363 MiB/s, measured on MariaDB 10.11.19 with everything in the page cache; a slow disk
---   takes longer), REPAIR for about 0.1 s (3.5 KiB at 48.3 MiB/s, measured on MariaDB 10.11.19 with everything
---   in the page cache; a slow disk takes longer). REPAIR writes a new index file and may lose rows that cannot
---   be read.
+--   0.1 s, REPAIR for about 0.1 s (3.5 KiB at 48.3 MiB/s, measured on MariaDB 10.11.19 with everything in the
+--   page cache; a slow disk takes longer). REPAIR writes a new index file and may lose rows that cannot be
+--   read.
 --
 -- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 9 MyISAM
 --   tables are neither checked nor repaired when opened. 9 were written in the last day.

@@ -7,8 +7,7 @@
 -- Evidence: marked crashed = 1; last repair failed = 0; size of its data = 5.0 KiB.
 -- Expect: The crashed mark is gone, and CHECK TABLE says OK.
 -- Cost: The copy takes 7.0 KiB. CHECK takes a read lock and REPAIR a write lock on the table: CHECK for about
---   0.1 s (7.0 KiB at 290 MiB/s, measured on MySQL 9.7.4 with everything in the page cache; a slow disk takes
---   longer), REPAIR for about 0.1 s (7.0 KiB at 32.2 MiB/s, measured on MySQL 9.7.4 with everything in the page
+--   0.1 s, REPAIR for about 0.1 s (7.0 KiB at 32.2 MiB/s, measured on MySQL 9.7.4 with everything in the page
 --   cache; a slow disk takes longer). REPAIR writes a new index file and may lose rows that cannot be read.
 --
 -- warning table-cache-too-small (confirmed): 29.5 tables a second are closed to make room for others, with a

@@ -21,7 +21,7 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.remedies.planners import engine_migration
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, PlanFacts
-from myisam_advisor.remedies.rebuild_times import INTO_INNODB, lasts, lasts_into_innodb
+from myisam_advisor.remedies.rebuild_times import INTO_INNODB, check_and_repair_last, lasts, lasts_into_innodb
 from myisam_advisor.remedies.statements.tables import AlterTable, option
 from tests.rules.test_cases import CASES
 from tests.unit.advisor.catalogue.test_copy_work import WORK
@@ -58,6 +58,19 @@ def test_findings_and_plans_give_the_same_time_or_none(table: dict[str, Any], av
     assert bool(FIGURE.search(finding.cost)) is figure, finding.cost
     assert planned in finding.cost
     assert ("measured on MySQL 5.6.24" in finding.cost) is figure
+
+
+@pytest.mark.parametrize(
+    ("table_bytes", "available", "said"),
+    [
+        (GIB, 2 * GIB, r"CHECK for about 10 s, REPAIR for about 50 s \(1 GiB at 20\.5 MiB/s, measured on a server with everything in the page cache; a slow disk takes longer\)"),
+        (2 * GIB, GIB, r"REPAIR for a time that was not measured: 2 GiB do not fit .*; at least 100 s, CHECK for less"),
+        (GIB, None, r"REPAIR for a time that was not measured: whether 1 GiB fit .*, CHECK for less"),
+    ],
+)
+def test_what_the_times_of_a_check_and_a_repair_stand_on_is_told_once(table_bytes: int, available: int | None, said: str) -> None:
+    rates = RebuildRates("a server", {"REPAIR": GIB / 50, "CHECK": GIB / 10})
+    assert re.fullmatch(said, check_and_repair_last(table_bytes, available, rates, None))
 
 
 def test_each_server_has_its_own_rates() -> None:
