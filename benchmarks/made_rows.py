@@ -22,7 +22,7 @@ class MadeColumn:
     """One column's values, chunk by chunk."""
 
     def __init__(self, table: str, column: Mapping[str, Any], indexed: bool, unique: bool, rows: int) -> None:
-        self.random = Random(f"{table}.{column['name']}")  # noqa: S311
+        self.random = Random(f"{table}.{column['name']}")  # noqa: S311 -- repeatable, not secret
         self.words = "".join(self.random.choices(LETTERS, k=200_000))
         self.kind, _, rest = re.sub(r" unsigned| zerofill", "", column["type"]).partition("(")
         self.inner = rest.rpartition(")")[0]

@@ -90,7 +90,7 @@ def chosen_tables(which: str) -> list[Case]:
         and len(table["columns"]) > 1
         and table["indexes"]
     ]
-    Random(SEED).shuffle(candidates)  # noqa: S311
+    Random(SEED).shuffle(candidates)  # noqa: S311 -- repeatable, not secret
     if which == WORDS:
         candidates = [one for one in candidates if any(index["type"] == FULLTEXT for index in one[1]["indexes"])]
     counts: dict[str, int] = {}
@@ -114,7 +114,7 @@ def outcomes(binaries: ServerBinaries, cases: Sequence[Case], goal: float | None
         flavour = "mariadb" if "mariadb" in rows["version"].lower() else "mysql"
         kind = of_variables(flavour, (int(major), int(minor)), rows)
         for number, (application, table) in enumerate(cases):
-            wanted = goal or Random(f"{application}.{table['name']}").choice(GOALS)  # noqa: S311
+            wanted = goal or Random(f"{application}.{table['name']}").choice(GOALS)  # noqa: S311 -- repeatable, not secret
             try:
                 found = _filled(server, application, table, wanted, server.directory / "rows", loaded=number % 2 == 0)
                 if found.contents is not None and found.contents.total_bytes >= LEAST_BYTES:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.common import in_background
@@ -35,7 +36,7 @@ def churn(server: PrivateServer, statements: int, seconds: float, threads: int =
     end = time.monotonic() + seconds
 
     def one(counts: list[int]) -> None:
-        chance = random.Random(SEED)  # noqa: S311
+        chance = random.Random(SEED)  # noqa: S311 -- repeatable, not secret
         while time.monotonic() < end:
             with server.session("sbtest") as connection, closing(connection.cursor()) as cursor:
                 counts[0] += 1
@@ -47,7 +48,7 @@ def churn(server: PrivateServer, statements: int, seconds: float, threads: int =
                         break
 
     busy, started = processor_seconds(server.pid), time.monotonic()
-    _together([lambda counts=counts: one(counts) for counts in done])  # type: ignore[misc]
+    _together([partial(one, counts) for counts in done])
     busy, passed = processor_seconds(server.pid) - busy, time.monotonic() - started
     connections, asked = (sum(counts[place] for counts in done) for place in (0, 1))
     return Churn(asked / passed, connections / passed, 1000 * busy / asked)
@@ -103,7 +104,7 @@ def look_ups(server: PrivateServer, per_second: float, seconds: float, threads: 
 
     def one(place: int) -> None:
         # Other keys in each run: those of the run before are in the key cache.
-        chance = random.Random(f"{SEED} {place} {per_second} {seconds}")  # noqa: S311
+        chance = random.Random(f"{SEED} {place} {per_second} {seconds}")  # noqa: S311 -- repeatable, not secret
         with server.session("sbtest") as connection, closing(connection.cursor()) as cursor:
             due, end = time.monotonic(), time.monotonic() + seconds
             while due < end:
@@ -113,7 +114,7 @@ def look_ups(server: PrivateServer, per_second: float, seconds: float, threads: 
                 times.append(1000 * (time.monotonic() - due))
                 due += chance.expovariate(per_second / threads)
 
-    _together([lambda place=place: one(place) for place in range(threads)])  # type: ignore[misc]
+    _together([partial(one, place) for place in range(threads)])
     return times
 
 

@@ -182,7 +182,7 @@ def _snapshot(
     moment |= {
         "statements": session.statements,
         "cpu_count": psutil.cpu_count(),
-        "kernel": re.match(r"[\d.]+", platform.release())[0],  # type: ignore[index]
+        "kernel": re.findall(r"[\d.]+", platform.release())[0],
         "libc": list(platform.libc_ver()),
         "disk": _disk(server.data_directory),
         "open_files": len(os.listdir(f"/proc/{server.pid}/fd")),

@@ -116,7 +116,8 @@ class _Running(ast.NodeTransformer):
 
 def _running(tree: ast.Module) -> ast.AST:
     """Without what is for the type checker."""
-    return _Running().visit(tree)  # type: ignore[no-any-return]
+    running: ast.AST = _Running().visit(tree)
+    return running
 
 
 def _in_folder(package: str) -> Iterator[str]:

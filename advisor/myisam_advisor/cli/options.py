@@ -29,7 +29,7 @@ HISTORIES = "~/.local/state/myisam-advisor/history.sqlite, or else /var/lib/myis
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class Size(click.ParamType):  # type: ignore[type-arg]
+class Size(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has none
     """Bytes, as 500M or 2G."""
 
     name = "size"
@@ -44,7 +44,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         return int(found)
 
 
-class Duration(click.ParamType):  # type: ignore[type-arg]
+class Duration(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has none
     """A length of time such as 10s, 500ms or 5min; a bare number is seconds."""
 
     name = "duration"

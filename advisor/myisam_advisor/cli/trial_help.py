@@ -54,7 +54,7 @@ KINDS: Mapping[str, Kind] = {
 LEAVES_NOTHING = "The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind."
 
 
-class Experiment(click.Choice):  # type: ignore[type-arg]
+class Experiment(click.Choice):  # type: ignore[type-arg]  # click 8.1 has none
     """One of the experiments."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:

@@ -16,7 +16,7 @@ from myisam_exporter.web.server import HttpServer
 FIRST_INHERITED = 3
 # Of --web.listen-address: whoever gives no other asks for none.
 DEFAULT_ADDRESS = "127.0.0.1:9942"
-ALL_ADDRESSES = (None, "0.0.0.0", "::")  # noqa: S104
+ALL_ADDRESSES = (None, "0.0.0.0", "::")  # noqa: S104 - to be known, not to listen at
 _log = logging.getLogger(__name__)
 
 

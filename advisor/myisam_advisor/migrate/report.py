@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TextIO
 
 from rich.console import RenderableType
@@ -178,11 +178,11 @@ def _row(one: Prediction) -> tuple[str, ...]:
     return printable(object_name(*one.name)), _now(one), _range(one.bytes_after, size), _lasts(one)
 
 
-def _range(ends: Range | None, say: object) -> str:
+def _range(ends: Range | None, say: Callable[[float], str]) -> str:
     if ends is None:
         return UNKNOWN
-    low, high = (say(end) for end in ends)  # type: ignore[operator]
-    return str(low) if low == high else f"{low} to {high}"
+    low, high = (say(end) for end in ends)
+    return low if low == high else f"{low} to {high}"
 
 
 def _lasts(one: Prediction) -> str:

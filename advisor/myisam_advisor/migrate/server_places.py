@@ -45,7 +45,7 @@ def of_variables(told: Mapping[str, str]) -> Places:
 
 def _whole(place: str, data: str) -> str:
     """A path without steps back, of one that begins in the data directory."""
-    return os.path.normpath(os.path.join(data, place.strip()))  # noqa: PTH118
+    return os.path.normpath(os.path.join(data, place.strip()))  # noqa: PTH118 - normpath has its place there alone
 
 
 def _is_below(directory: str, place: str) -> bool:

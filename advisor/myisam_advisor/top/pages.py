@@ -217,7 +217,7 @@ def _index(row: Row) -> tuple[str, ...]:
         kind + enabled,
         _one_or_other(row.get("is_packed"), "yes", "no"),
         _one_or_other(row.get("binary_search"), "binary", "from its start"),
-        size(row.get("page_bytes")),  # type: ignore[arg-type]
+        size(row.get("page_bytes")),  # type: ignore[arg-type]  # of each index the header has both
         size(row.get("maximum_key_bytes")),  # type: ignore[arg-type]
     )
 

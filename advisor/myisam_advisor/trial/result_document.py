@@ -72,7 +72,7 @@ def _run(document: Any) -> Run:
     times = {name: None if whole.get(name) is None else number(whole[name]) for name in TIMES}
     counts = {name: None if whole.get(name) is None else int(number(whole[name])) for name in COUNTS}
     figures = {_text(name): number(value) for name, value in _mapping(whole.get("figures")).items()}
-    return Run(number(whole.get("seconds")), number(whole.get("operations")), **times, **counts, figures=figures)  # type: ignore[arg-type]
+    return Run(number(whole.get("seconds")), number(whole.get("operations")), **times, **counts, figures=figures)  # type: ignore[arg-type]  # TIMES and COUNTS are its fields
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -157,7 +157,7 @@ class LiveRecording:
     def record(self, output: Path, prospect: Prospect, tick: Callable[[float], None] = lambda _: None) -> Recorded:
         """Do it. Raises UserError; whatever it raises, the settings are given back."""
         expect_place(output)
-        name = os.path.basename(prospect.changed["slow_query_log_file"])  # noqa: PTH119
+        name = Path(prospect.changed["slow_query_log_file"]).name
         duty = Duty(prospect.former, self._path, name, self._owner, self._pid, identity(self._present))
         ours = frozenset((self._session.connection_number(), self._guarded_by))
         self._guardian.charge(duty)

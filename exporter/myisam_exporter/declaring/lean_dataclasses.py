@@ -62,7 +62,7 @@ def _made(declared: type, frozen: bool, slots: bool, eq: bool, kw_only: bool) ->
     for name, method in added.items():
         if name not in made.__dict__:
             setattr(made, name, method)
-    return made  # type: ignore[no-any-return]
+    return made  # type: ignore[no-any-return]  # a type; what is set in it above no type has
 
 
 def _is_hashed(field: Field[Any]) -> bool:

@@ -243,9 +243,8 @@ class Definitions:
         if self._kept_bytes + bytes_more > self.maximum_bytes and not self._counted:
             self._count()
         if self._kept_bytes + bytes_more > self.maximum_bytes:
-            own, bytes_more = None, 0  # type: ignore[assignment]
-        else:
-            self._intern(own)
+            return replace(definition, keys=None)
+        self._intern(own)
         self._kept_bytes += bytes_more
         return replace(definition, keys=own)
 

@@ -235,7 +235,7 @@ def loader_class() -> Any:
 
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-    class Loader(base):  # type: ignore[misc]
+    class Loader(base):  # type: ignore[misc]  # which of two is known at run time
         """See above."""
 
     Loader.yaml_implicit_resolvers = {

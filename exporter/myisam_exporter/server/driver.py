@@ -165,7 +165,7 @@ class ServerConnection:
         meter.allow(ANSWER_BYTES)
         columns = len(cursor.description)
         each = ROW_BYTES + VALUE_BYTES * columns
-        for row in read_rows(self._library, self._library._result, columns):  # type: ignore[attr-defined]
+        for row in read_rows(self._library, self._library._result, columns):  # type: ignore[attr-defined]  # types-PyMySQL has what is public
             rows.append(row)
             received = meter.received_bytes
             if len(rows) > maximum_rows or len(rows) * each + received - started > ANSWER_MEMORY_BYTES:
@@ -237,7 +237,7 @@ class ServerConnection:
             defer_connect=True,
         )
         # A socket is as good as TLS; where the library does not know, it sends no password.
-        library._secure = self._is_socket  # type: ignore[attr-defined]
+        library._secure = self._is_socket  # type: ignore[attr-defined]  # as above
         try:
             library.connect(wire)
         except Exception as error:

@@ -31,7 +31,7 @@ class Password(bytes):
         """The password with something behind it, to be sent. Raises PasswordKeptError where it may not be."""
         if not self.may_be_sent():
             raise PasswordKeptError
-        return bytes.__add__(self, other)  # type: ignore[operator]
+        return bytes.__add__(self, other)  # type: ignore[operator]  # what is no bytes it refuses itself
 
     def _keep(self, *_: object) -> NoReturn:
         raise PasswordKeptError
@@ -53,4 +53,4 @@ class Password(bytes):
         return "<a password>"
 
     __str__ = __repr__
-    __radd__ = __mul__ = __rmul__ = __mod__ = hex = join = __reduce_ex__ = _keep  # type: ignore[assignment]
+    __radd__ = __mul__ = __rmul__ = __mod__ = hex = join = __reduce_ex__ = _keep  # type: ignore[assignment]  # whatever they are given, they do not return

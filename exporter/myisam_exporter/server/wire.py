@@ -127,7 +127,7 @@ class MeteredSocket(socket.socket):
         """What was set."""
         return self._limit_seconds
 
-    def makefile(self, *_: Any, **__: Any) -> IOBase:  # type: ignore[override]
+    def makefile(self, *_: Any, **__: Any) -> IOBase:  # type: ignore[override]  # it has one mode of all
         """For the library, which reads bytes: a file that takes a whole answer at once, mostly."""
         return super().makefile("rb", READ_BYTES)
 

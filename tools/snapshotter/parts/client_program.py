@@ -31,14 +31,14 @@ class Client:
         if named is not None:
             if not os.access(named, os.X_OK) or os.path.isdir(named):  # noqa: PTH112 - as a shell looks for it
                 raise UserError(f"{named} is no program: name the server's client, mysql or mariadb, with --client.")
-            cls.path = os.path.abspath(named)  # noqa: PTH100
+            cls.path = os.path.abspath(named)  # noqa: PTH100 - texts, as PATH has them
             return
         # A relative place would be searched below wherever this is run.
         places = [place for place in os.environ.get("PATH", "").split(":") if place.startswith("/")]
         for place in [*places, *CLIENT_PLACES]:
             for name in CLIENTS:
                 path = f"{place}/{name}"
-                if os.access(path, os.X_OK) and not os.path.isdir(path):  # noqa: PTH112
+                if os.access(path, os.X_OK) and not os.path.isdir(path):  # noqa: PTH112 - as above
                     cls.path = path
                     return
         raise UserError(

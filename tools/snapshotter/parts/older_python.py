@@ -48,7 +48,7 @@ def taken_in(target: Any, others: Any) -> Any:
     if isinstance(target, dict):
         target.update(others)
         return target
-    return operator.ior(target, others)  # type: ignore[no-untyped-call]
+    return operator.ior(target, others)  # type: ignore[no-untyped-call]  # typeshed has no types of it
 
 
 def without_prefix(text: str, prefix: str) -> str:
@@ -214,18 +214,18 @@ def replace(one: Any, **changes: Any) -> Any:
 def dataclass(owner: Any = None, *, frozen: bool = False, slots: bool = False, eq: bool = True) -> Any:
     """dataclasses.dataclass; `slots` is taken and does nothing."""
 
-    def made(kind: type) -> type:
+    def made(kind: Any) -> Any:
         own = [_declared(kind, name) for name in _annotated(kind)]
         inherited = [one for base in kind.__mro__[-1:0:-1] for one in getattr(base, "__dataclass_fields__", ())]
-        kind.__dataclass_fields__ = tuple({one.name: one for one in [*inherited, *own]}.values())  # type: ignore[attr-defined]
-        kind.__init__ = _constructor(kind, frozen)  # type: ignore[misc]
+        kind.__dataclass_fields__ = tuple({one.name: one for one in [*inherited, *own]}.values())
+        kind.__init__ = _constructor(kind, frozen)
         if "__repr__" not in kind.__dict__:
-            kind.__repr__ = _representation  # type: ignore[assignment,method-assign]
+            kind.__repr__ = _representation
         if eq:
-            kind.__eq__ = _equality  # type: ignore[assignment,method-assign]
-            kind.__hash__ = _hash if frozen else None  # type: ignore[assignment,method-assign]
+            kind.__eq__ = _equality
+            kind.__hash__ = _hash if frozen else None
         if frozen:
-            kind.__setattr__ = kind.__delattr__ = _refused  # type: ignore[assignment,method-assign]
+            kind.__setattr__ = kind.__delattr__ = _refused
         return kind
 
     return made if owner is None else made(owner)

@@ -41,7 +41,7 @@ class Compared(NamedTuple):
     moments: tuple[float, ...]
 
 
-class Moment(click.ParamType):  # type: ignore[type-arg]
+class Moment(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has none
     """A moment: 2026-11-21 14:30, 14:30 of today, or how long ago (-2h)."""
 
     name = "time"

@@ -34,8 +34,9 @@ def _activity(rates: Iterable[Value]) -> float | None:
 
 
 def _share(resident: Value, data: Value) -> float | None:
-    known = isinstance(resident, int | float) and isinstance(data, int | float) and data
-    return min(resident / data, 1.0) if known else None  # type: ignore[operator]
+    if not (isinstance(resident, int | float) and isinstance(data, int | float) and data):
+        return None
+    return min(resident / data, 1.0)
 
 
 def _numbers(column: str) -> Callable[[FactRows], Iterable[float | None]]:

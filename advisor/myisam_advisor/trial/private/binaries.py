@@ -99,12 +99,12 @@ def as_document(binaries: ServerBinaries) -> dict[str, str]:
 def from_document(document: Mapping[str, Any]) -> ServerBinaries:
     """Binaries that were `as_document`. Raises TrialError for anything else."""
     try:
-        words = {name: str(document[name]) for name in ("name", "flavour", "family")}
-        paths = {name: Path(str(document[name])) for name in ("mysqld", "basedir", "share")}
+        name, flavour, family = (str(document[key]) for key in ("name", "flavour", "family"))
+        mysqld, basedir, share = (Path(str(document[key])) for key in ("mysqld", "basedir", "share"))
     except (KeyError, TypeError):
         raise TrialError("the trial's process names no server program.") from None
     loader = Path(str(document["loader"])) if "loader" in document else None
-    return ServerBinaries(**words, **paths, loader=loader)  # type: ignore[arg-type]
+    return ServerBinaries(name, flavour, mysqld, basedir, share, loader, family)
 
 
 def server_at(mysqld: Path) -> ServerBinaries:

@@ -30,8 +30,8 @@ def named_below(binary: str, process: Path) -> Iterator[str]:
         process: its folder in /proc.
     """
     try:
-        name = os.readlink(os.fsencode(binary)).removesuffix(DELETED)  # noqa: PTH115
-        status = os.stat(binary)  # noqa: PTH116
+        name = os.readlink(os.fsencode(binary)).removesuffix(DELETED)  # noqa: PTH115 - in bytes: no name is too odd
+        status = Path(binary).stat()
         mounts = first_bytes(process / "mountinfo", KERNEL_TEXT_BYTES).splitlines()
     except OSError:
         return

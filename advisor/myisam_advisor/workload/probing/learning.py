@@ -49,7 +49,7 @@ class ProcessMemory(Memory):
 
     def __init__(self, pid: int) -> None:
         try:
-            self._file = open(f"/proc/{pid}/mem", "rb", buffering=0)  # noqa: SIM115
+            self._file = open(f"/proc/{pid}/mem", "rb", buffering=0)  # noqa: SIM115 - __exit__ closes it
         except OSError as error:
             raise UserError(
                 f"the server's memory (/proc/{pid}/mem) cannot be read: {error.strerror}. Run this as root. {INSTEAD}"

@@ -137,7 +137,7 @@ class Place:
     def is_replaced(self) -> bool:
         """Whether that file has no name any more: an upgrade put another in its place."""
         try:
-            return os.readlink(os.fsencode(self.binary)).endswith(DELETED)  # noqa: PTH115
+            return os.readlink(os.fsencode(self.binary)).endswith(DELETED)  # noqa: PTH115 - in bytes, as layers.py has it
         except OSError:
             return False
 

@@ -87,7 +87,7 @@ class WatchedServer:
     @property
     def is_there(self) -> bool:
         """Whether its process has not ended."""
-        return os.path.exists(f"/proc/{self.pid}/exe")  # noqa: PTH110
+        return Path(f"/proc/{self.pid}/exe").exists()
 
     @property
     def questions(self) -> float:
