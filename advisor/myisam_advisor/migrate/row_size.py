@@ -68,11 +68,6 @@ def limit_bytes(kind: ServerKind, row_format: str = "DYNAMIC") -> int:
     return (kind.page_bytes - overhead) // 2
 
 
-def counted_bytes(structure: Structure, kind: ServerKind, row_format: str) -> int:
-    """What the server counts for the longest row; it refuses, or warns of, `limit_bytes` or more."""
-    return next(counted_trees(structure, kind, row_format)).counted
-
-
 def counted_trees(
     structure: Structure,
     kind: ServerKind,

@@ -31,7 +31,6 @@ from myisam_exporter.files.frm_definition import (
     FORM_BYTES,
     HEAD_BYTES,
     MAXIMUM_COLUMNS,
-    PLAUSIBLE_VERSIONS,
     VERSION,
     FrmError,
     Pieces,
@@ -141,13 +140,11 @@ def parse_structure(read: Pieces) -> Structure:
     described = tuple(_columns(start, read, form, expressions, _named_types(extras.get(TYPE_NAMES, b""))))
     columns = _without_the_servers_own(described, extras.get(COLUMN_FLAGS, b""))
     columns = _without_defaults_of_period(columns, extras.get(SYSTEM_PERIOD, b""))
-    version = int.from_bytes(start[51:55], "little")
     indexes = _indexes(start, read, columns, extras.get(INDEX_FLAGS, b""))
     partitioned = start[3] == ENGINE_PARTITION or start[61] != 0
     engine = (start[61] or start[3]) if partitioned else start[3]
     return Structure(
         ENGINES.get(engine, f"engine {engine}"),
-        version if version in PLAUSIBLE_VERSIONS else None,
         start[41] << 8 | start[38],
         ROW_FORMATS.get(start[40], ""),
         tuple(_options(start, int.from_bytes(start[30:32], "little"))),

@@ -84,7 +84,6 @@ def _structure(table: Mapping[str, Any]) -> Structure:
         raise SdiError(f"it would have {len(columns)} columns and {len(indexes)} indexes")
     return Structure(
         _MERGE if str(table["engine"]).upper() == _MERGE.upper() else str(table["engine"]),
-        _number(table["mysql_version_id"]),
         _number(table["collation_id"]),
         _ROW_FORMATS.get(_number(options.get("row_type", 0)), ""),
         tuple(_options(options)),

@@ -102,7 +102,6 @@ class Structure:
     """
 
     engine: str
-    created_version: int | None
     collation: int
     row_format: str
     options: tuple[tuple[str, int], ...]

@@ -7,7 +7,6 @@ import pytest
 from myisam_advisor.migrate.innodb_formats import compressed_page_bytes, effective_row_format
 from myisam_advisor.migrate.refusals import refusals
 from myisam_advisor.migrate.row_size import (
-    counted_bytes,
     counted_trees,
     full_row_bytes,
     has_row_identity,
@@ -17,12 +16,17 @@ from myisam_advisor.migrate.row_size import (
 from myisam_advisor.migrate.server_kind import ServerKind, by_default, of_variables
 from myisam_advisor.migrate.sizes import Contents, bytes_after
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.structure import Column
+from myisam_exporter.files.structure import Column, Structure
 
 from .test_migrate import LATIN1, MARIADB, MYSQL, OLD, index, integer, table, text
 
 BARRACUDA = of_variables("mysql", (5, 6), {"innodb_file_format": "Barracuda", "innodb_strict_mode": "ON"})
 SMALL, LARGE = (replace(MYSQL, page_bytes=size) for size in (4096, 32_768))
+
+
+def counted_bytes(structure: Structure, kind: ServerKind, row_format: str) -> int:
+    """Of the rows."""
+    return next(counted_trees(structure, kind, row_format)).counted
 
 
 def words(count: int, kind: int = types.BLOB, longest: int = 65_535) -> list[Column]:

@@ -139,7 +139,7 @@ def test_words_and_a_table_without_a_key() -> None:
     assert bytes_after(words, many, "InnoDB", OLD)[1] < high, "an older server merges more of them"
     larger = of_variables("mysql", (9, 7), {"innodb_ft_cache_size": "80000000"})
     assert bytes_after(words, many, "InnoDB", larger)[1] < high, "and so does a larger cache"
-    keyless = Structure("MyISAM", None, LATIN1, "", (), False, structure.columns, ())
+    keyless = Structure("MyISAM", LATIN1, "", (), False, structure.columns, ())
     assert bytes_after(keyless, contents, "InnoDB", NEW)[0] >= bytes_after(structure, contents, "InnoDB", NEW)[0]
 
 
