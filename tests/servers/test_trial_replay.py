@@ -22,11 +22,12 @@ from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.replay_result import from_document
 from myisam_advisor.trial.statements.replaying import run_replay
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, write_schedule
-from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
+from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, Sent, send
 from myisam_advisor.trial.statements.stages import Stage
 from myisam_advisor.trial.statements.survey import Judging, survey
 from myisam_advisor.trial.statements.variants import Setting, Variant
 from myisam_advisor.trial.tables.sources import find_copyable
+from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file import read_workload
 from myisam_advisor.workload.file_format import Header
 from myisam_advisor.workload.file_writer import WorkloadWriter
@@ -166,6 +167,40 @@ def test_what_overlapped_may_overlap_and_what_had_ended_is_waited_for(mariadb: P
         assert apart_seconds(mariadb, folder / "c", 100_000, knows_moments=False) > 0.45
 
 
+def sent_at_once(server: PrivateServer, folder: Path, events: list[Event]) -> Sent:
+    """What comes of a recording with whole seconds, as fast as it goes."""
+    judging = Judging()
+    schedule = write_schedule(events, survey(events, judging), judging, folder, frozenset({"shop"}), lambda _: "")
+    return send(server, schedule.folder, schedule.statements, schedule.writes, "root", MAXIMUM_SPEED, 60, lambda: for_anybody(folder))
+
+
+def test_nobody_waits_with_a_lock_for_a_turn_that_it_holds_up(mariadb: PrivateServer) -> None:
+    update, insert, pause = b"UPDATE words SET name = name WHERE id = 1", b"INSERT INTO log (place) VALUES (1)", b"SELECT SLEEP(0.3)"
+    # Another's write stands between a lock and what is written with it: logs have it so, where the lock waited for that write.
+    inside = [(1, b"LOCK TABLES words WRITE"), (1, pause), (2, pause[:-2] + b"1)"), (2, update), (1, update), (1, b"UNLOCK TABLES")]
+    # A lock waits for a write that waits for another lock of the same connection.
+    again = [(1, b"LOCK TABLES log WRITE"), (2, pause[:-2] + b"1)"), (2, insert), (2, update), (1, b"LOCK TABLES words WRITE"), (1, update), (1, b"UNLOCK TABLES")]
+    with shop(mariadb), by_anybody() as folder:
+        for name, statements in (("inside", inside), ("again", again)):
+            events = [workloads.event(connection, 1000 * number, statement, None) for number, (connection, statement) in enumerate(statements)]
+            sent = sent_at_once(mariadb, folder / name, events)
+            assert (name, sent.lost_turns, sent.seconds < 3) == (name, 0, True)
+
+
+def test_turns_that_do_not_come_hold_up_a_run_for_ten_seconds_in_all(mariadb: PrivateServer) -> None:
+    insert = b"INSERT INTO log (place) VALUES (1)"
+    statements = [
+        (1, b"SELECT GET_LOCK('held', 1)"), (2, b"SELECT SLEEP(1)"), (2, b"SELECT GET_LOCK('held', 60)"), (2, insert), *[(3, insert)] * 5,
+        (1, b"SELECT SLEEP(13)"), (1, b"SELECT RELEASE_LOCK('held')"), (2, b"SELECT 1"),
+    ]  # fmt: skip
+    events = [workloads.event(connection, 1000 * number, statement, None) for number, (connection, statement) in enumerate(statements)]
+    with shop(mariadb), by_anybody() as folder:
+        sent = sent_at_once(mariadb, folder / "s", events)
+        assert sent.lost_turns == 5
+        [begun] = [[answer.begun_nanoseconds / 1e9 for answer in answers] for answers in map(list, map(sent.answers, range(3))) if len(answers) == 5]
+    assert 5 < begun[0] < begun[-1] < 10.5
+
+
 @pytest.fixture
 def workload(tmp_path: Path) -> Path:
     """A few statements on both tables, recorded before anything of them was written."""
@@ -182,6 +217,7 @@ def test_the_command_tells_its_result_and_leaves_nothing(mariadb: PrivateServer,
         jsonschema.validate(document, json.loads((ROOT / "docs" / "reference" / "replay.schema.json").read_text()))
         status, text, errors = trial(temporary, *on(mariadb, workload, "--set", "key_buffer_size=1M", "--rounds", "1", "--speed", "1"))
     assert (status, warned(errors)) == (0, [])
+    assert re.search(r"runs of .* s, 1 of each of 2 variants: about .* s \(--budget ends them earlier\)\n", errors)
     assert document["variants"][0]["statements"] == ["key_buffer_size=1M"]
     assert document["fidelity"]["rows_equal"] == document["fidelity"]["sent"] == 80
     assert "ms: half" in text

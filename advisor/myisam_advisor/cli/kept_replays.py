@@ -120,6 +120,10 @@ class LikeTheRecording(Protocol):
     def sender_cpu_share(self) -> float:
         """From 0 to 1: of the time of the processors, what the sender took."""
 
+    @property
+    def lost_turns(self) -> int:
+        """How many writes waited in vain for those before them."""
+
 
 class Replayed(Protocol):
     """A whole replay: `tables` are the names of those that its statements touch."""
@@ -200,6 +204,8 @@ def _why_not_told(variant: Tried, fidelity: LikeTheRecording | None) -> str:
         return f"statements with {share:.0%} of the recorded time were sent, and those say nothing of a setting of the whole server: {SPEAKING_SHARE:.0%} do"
     if fidelity.sender_cpu_share > BUSY_SENDER_SHARE and variant.verdict == NO_DIFFERENCE:
         return f"the sender took {fidelity.sender_cpu_share:.0%} of the CPU time, and may have hidden a difference (up to {BUSY_SENDER_SHARE:.0%} it does not)"
+    if fidelity.lost_turns and variant.verdict == NO_DIFFERENCE:
+        return f"runs stood still for seconds, because writes waited in vain for their turn ({fidelity.lost_turns}), and that may have hidden a difference"
     return ""
 
 

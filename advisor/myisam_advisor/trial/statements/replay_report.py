@@ -206,7 +206,9 @@ def fidelity_lines(fidelity: Fidelity, speed: str) -> list[str]:
             f"{fidelity.unconnected:,} statements were not sent: the private server refused their connections."
         )
     if fidelity.lost_turns:
-        lines.append(f"{fidelity.lost_turns} writes were sent before their turn, which did not come.")
+        lines.append(
+            f"Writes that were sent before their turn, which did not come: {fidelity.lost_turns} in a run, which stood still for up to 10 s meanwhile."
+        )
     if fidelity.crowded_connections:
         lines.append(
             f"{fidelity.crowded_connections:,} connections more than this machine sends from at once shared threads."

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.texts.templates import object_name
+from myisam_advisor.texts.templates import duration, object_name
 from myisam_advisor.trial.budget import SHORTEST_RUN, WAVE_SECONDS
 from myisam_advisor.trial.comparison import WORTH_IT
 from myisam_advisor.trial.listener import Listener
@@ -222,7 +222,13 @@ class _Replay:
         return None
 
     def _rounds_of(self, ways: Mapping[str, Callable[[], Run]], budget: float | None) -> Rounds[Run]:
-        limits = limits_of(self._options.maximum_rounds, budget, len(ways), self._run_seconds)
+        most = self._options.maximum_rounds
+        if budget is None and most is not None:
+            takes = duration(most * len(ways) * self._run_seconds)
+            self._listener.doing(
+                f"runs of {duration(self._run_seconds)}, {most} of each of {len(ways)} variants: about {takes} (--budget ends them earlier)"
+            )
+        limits = limits_of(most, budget, len(ways), self._run_seconds)
         return run_told_rounds(ways, lambda run: run.rate(self._options.speed), limits, self._listener)
 
     def _result(self, variant: Variant, ways: Ways, schedule: Schedule, runs: Rounds[Run]) -> VariantResult:

@@ -3,7 +3,9 @@
 A write begins when those writes of its tables are done that had ended before it began in the recording: what overlapped there may overlap again, or the
 contention that settings are about would be gone. Where the recording does not know moments to the microsecond, every earlier write is waited for; earlier is
 the order of the file, which the source gives by the end of each statement where it knows that. A thread's own records are in the order of the file, too, so
-that nobody waits in a circle.
+that nobody waits in a circle. Nobody waits for a turn with tables locked, for those may be what holds it up: logs have a write behind the LOCK TABLES
+that waited for it, where the server came to write them so. What a connection has locked it writes without waiting, and another LOCK TABLES waits when what was locked
+is unlocked, as it does by itself.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from myisam_advisor.trial.statements.records import (
     RECORD,
     STATEMENT,
     TICKET,
+    UNLOCK,
     USE,
     write_record,
 )
@@ -46,6 +49,8 @@ USES_ANOTHER = "USE of a database without copied tables"
 DEFINES, UNSEEN_CALL = "changes definitions of tables", "CALL of a procedure that is not there, or may not be seen"
 UNTOLD = "what it writes cannot be told from its words"
 COUNTED_WRITES = frozenset((b"insert", b"replace", b"update", b"delete"))
+# What ends LOCK TABLES; BEGIN is START TRANSACTION.
+UNLOCKS = frozenset((b"unlock", b"start", b"begin"))
 SYSTEM_SCHEMAS = frozenset(("information_schema", "performance_schema", "sys"))
 ONE_BY_ONE = (
     "The recording does not know to the microsecond when statements began and ended (slow logs with whole seconds, general logs): writes to one table were replayed "
@@ -160,7 +165,8 @@ def schedule_bytes(found: Survey) -> int:
 class _Open:
     """A connection that is being written: its handle in its thread, its database, its temporary tables, and how many statements are to come.
 
-    `runs_program`: what it sent last runs a trigger or a function, whose statements may follow.
+    `runs_program`: what it sent last runs a trigger or a function, whose statements may follow. `locked`: what it holds to write
+    by LOCK TABLES; None where it holds nothing, not even to read.
     """
 
     handle: int
@@ -168,6 +174,7 @@ class _Open:
     database: bytes | None
     temporary: set[TableName] = field(default_factory=set)
     runs_program: bool = False
+    locked: set[TableName] | None = None
 
 
 @dataclass(slots=True)
@@ -178,10 +185,10 @@ class _Turns:
     writes: int = 0
     ends: array[int] = field(default_factory=lambda: array("q"))
 
-    def next(self, event: Event, *, knows_moments: bool) -> tuple[int, int, int]:
-        """The ticket of one more."""
+    def next(self, event: Event, *, knows_moments: bool, is_locked: bool) -> tuple[int, int, int]:
+        """The ticket of one more; `is_locked`: its connection has the table locked."""
         before = bisect_right(self.ends, event.start_microseconds) if knows_moments else self.writes
-        ticket = self.number, self.writes, before
+        ticket = self.number, self.writes, 0 if is_locked else before
         self.writes += 1
         if knows_moments:
             end = event.start_microseconds + (event.duration_microseconds or 0)
@@ -321,10 +328,7 @@ class _Writing:
             connection.database = event.database
 
     def _write(self, event: Event, judged: Judged, connection: _Open, thread: int, at: int) -> None:
-        tickets = []
-        for table in sorted(self._written(event, judged, connection)):
-            turns = self.turns.setdefault(table, _Turns(len(self.turns)))
-            tickets.append(turns.next(event, knows_moments=self._knows_moments))
+        tickets = self._turns_of(event, judged, connection, thread, at)
         self.sent.setdefault(judged.kind, KindUse(self.read)).add(event)
         is_large = event.rows_sent is None or event.rows_sent > LARGE_ROWS
         write_record(self._files[thread], STATEMENT, connection.handle, at, event.statement, tickets, is_large=is_large)
@@ -334,6 +338,24 @@ class _Writing:
         plan.errors.append(UNKNOWN if event.error is None else min(event.error, 1 << 30))
         plan.changed.append(_changed(event, judged))
         plan.positions.append(self.read)
+
+    def _turns_of(
+        self, event: Event, judged: Judged, connection: _Open, thread: int, at: int
+    ) -> list[tuple[int, int, int]]:
+        """The tickets of a statement. What LOCK TABLES unlocks by itself is unlocked before it waits for them."""
+        is_lock, tickets = judged.verb == b"lock", []
+        if connection.locked is not None and is_lock:
+            write_record(self._files[thread], UNLOCK, connection.handle, at)
+        if is_lock or judged.verb in UNLOCKS:
+            connection.locked = None
+        written = self._written(event, judged, connection)
+        for table in sorted(written):
+            turns = self.turns.setdefault(table, _Turns(len(self.turns)))
+            is_locked = table in (connection.locked or ())
+            tickets.append(turns.next(event, knows_moments=self._knows_moments, is_locked=is_locked))
+        if is_lock:
+            connection.locked = written
+        return tickets
 
 
 def _changed(event: Event, judged: Judged) -> int:

@@ -47,11 +47,11 @@ typedef struct { uint32_t bytes; uint8_t action; uint8_t large; uint16_t handle;
 typedef struct { uint32_t counter, number, before, unused; } replay_ticket;
 typedef struct { uint64_t begun, ended, cpu_begun, cpu_ended, waited, lost, late, unconnected; } replay_thread;
 typedef struct { uint64_t begun, duration, rows, affected; uint32_t error, sent; } replay_answer;
-typedef struct { volatile uint64_t start; volatile uint32_t lost; uint32_t tables; volatile uint32_t ready[512]; volatile uint32_t counters[1]; } replay_shared;
+typedef struct { volatile uint64_t start; volatile uint64_t lost_at; volatile uint32_t lost; uint32_t tables; volatile uint32_t ready[512]; volatile uint32_t counters[1]; } replay_shared;
 ]]
 
 local C = ffi.C
-local OPEN, CLOSE, USE = 1, 2, 3
+local OPEN, CLOSE, USE, UNLOCK = 1, 2, 3, 4
 local REALTIME_CPU, MONOTONIC, ABSOLUTE = 2, 1, 1
 local READ_ONLY, READ_WRITE, PROTECT_READ, PROTECT_BOTH, SHARED, TO_END = 0, 2, 1, 3, 1, 2
 local CHARSET_NAME, LOCAL_INFILE = 7, 8
@@ -60,7 +60,8 @@ local MULTI_RESULTS = 131072
 local FUTEX = ({x64 = 202, x86 = 240, arm64 = 98, arm = 240, ppc = 221, mips64 = 5194})[jit.arch]
 local WAIT_BITS, WAKE_BITS, EVERYBODY = 9, 10, 2147483647
 local SECOND = 1000000000ULL
--- A write whose turn does not come in this time is sent all the same; after so many, nobody waits any more.
+-- A write whose turn does not come in this time is sent all the same. From then on the others wait half as long, and after so many nobody waits any more: what never
+-- comes holds up a run for twice this time in all.
 local PATIENCE, MAXIMUM_LOST = 5ULL * SECOND, 20
 local LATE = 1000000ULL
 local PAUSE = 5000000ULL
@@ -204,9 +205,10 @@ local function take_turns(tickets, count, thread)
             if shared.lost >= MAXIMUM_LOST then break end
             begun = begun or now()
             wait_for(shared.counters + number, done, reached)
-            if now() - begun > PATIENCE then
+            local present, since = now(), shared.lost_at > begun and shared.lost_at or begun
+            if present > since + PATIENCE / bit.lshift(1, shared.lost) then
                thread.lost = thread.lost + 1
-               shared.lost = shared.lost + 1
+               shared.lost, shared.lost_at = shared.lost + 1, present
                break
             end
          end
@@ -272,7 +274,7 @@ function thread_run()
          end
       end
       if over and record.action ~= CLOSE then
-         if record.action ~= OPEN and record.action ~= USE then
+         if record.action ~= OPEN and record.action ~= USE and record.action ~= UNLOCK then
             if record.tickets > 0 then give_turns(tickets, record.tickets) end
             statement = statement + 1
          end
@@ -284,6 +286,8 @@ function thread_run()
          connections[record.handle] = nil
       elseif record.action == USE then
          if connections[record.handle] ~= nil then C.mysql_select_db(connections[record.handle], text) end
+      elseif record.action == UNLOCK then
+         if connections[record.handle] ~= nil then C.mysql_real_query(connections[record.handle], "UNLOCK TABLES", 13) end
       else
          local connection = connections[record.handle]
          if record.tickets > 0 then take_turns(tickets, record.tickets, thread) end

@@ -53,6 +53,7 @@ class Faithful:
     window: Window = WHOLE
     differing_share: float = 0.0
     sender_cpu_share: float = 0.1
+    lost_turns: int = 0
 
 
 def test_each_rules_change_alone_is_a_proof_with_its_kinds() -> None:
@@ -125,6 +126,9 @@ def test_a_busy_sender_proves_no_equality_and_may_prove_a_difference(tmp_path: P
     assert [rule for rule, _, _ in keeping.kept] == ["pack-keys"]
     assert keeping.why_not.startswith("equal: the sender took 31% of the CPU time, and may have hidden a difference")
     assert len(keep_replay(Result((equal,)), "ab", None, {}, Faithful(sender_cpu_share=0.3)).kept) == 1
+    stood_still = keep_replay(Result((equal, Variant("one", ("pack-keys",)))), "ab", None, {}, Faithful(lost_turns=2))
+    assert [rule for rule, _, _ in stood_still.kept] == ["pack-keys"]
+    assert "waited in vain" in stood_still.why_not
 
 
 def test_what_was_changed_is_kept_as_it_was_on_the_watched_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

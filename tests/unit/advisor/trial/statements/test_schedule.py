@@ -5,7 +5,7 @@ from pathlib import Path
 from myisam_advisor.trial.statements.definitions import FUNCTION, TRIGGER, VIEW, Definition
 from myisam_advisor.trial.statements.effects import Effects
 from myisam_advisor.trial.statements.material import Material
-from myisam_advisor.trial.statements.records import CLOSE, OPEN, RECORD, STATEMENT, TICKET, USE
+from myisam_advisor.trial.statements.records import CLOSE, OPEN, RECORD, STATEMENT, TICKET, UNLOCK, USE
 from myisam_advisor.trial.statements.schedule import (
     DEFINES,
     NONE_INSERTED,
@@ -66,6 +66,42 @@ def test_writes_to_a_table_are_numbered_in_the_order_of_the_file(tmp_path: Path)
     assert sorted(turns.values()) == [[[(0, 0, 0)], [(0, 2, 2), (1, 0, 0)]], [[(0, 1, 1)]]]
     assert schedule.writes == [3, 1]
     assert schedule.written == COPIED
+
+
+def sent_by(schedule: Schedule, connection: int) -> list[tuple[int, bytes, list[tuple[int, int, int]]]]:
+    """(action, text, tickets) of one that has a thread of its own, but for its beginning and end."""
+    return [(action, text, turns) for action, _, text, turns in records(schedule, connection - 1) if action not in (OPEN, CLOSE)]
+
+
+def test_nobody_waits_for_a_turn_with_a_lock_that_may_hold_it_up(tmp_path: Path) -> None:
+    lock, insert, update = b"LOCK TABLES words WRITE, log READ", b"INSERT INTO log VALUES (1)", b"UPDATE words SET name = 'a'"
+    events = [
+        event(1, 0, insert), event(2, 10, insert), event(1, 20, lock), event(2, 30, update), event(1, 40, update), event(1, 50, b"LOCK TABLES log WRITE"),
+        event(1, 60, insert), event(1, 70, b"UNLOCK TABLES"), event(1, 80, insert), event(2, 90, insert),
+    ]  # fmt: skip
+    schedule = scheduled(tmp_path, events)
+    log, words = 0, 1
+    assert sent_by(schedule, 1) == [
+        (STATEMENT, insert, [(log, 0, 0)]),
+        (STATEMENT, lock, [(words, 0, 0)]),
+        # The other's update was written into the log before this one, and waits for our lock.
+        (STATEMENT, update, [(words, 2, 0)]),
+        (UNLOCK, b"", []),
+        (STATEMENT, b"LOCK TABLES log WRITE", [(log, 2, 2)]),
+        (STATEMENT, insert, [(log, 3, 0)]),
+        (STATEMENT, b"UNLOCK TABLES", []),
+        (STATEMENT, insert, [(log, 4, 4)]),
+    ]
+    assert sent_by(schedule, 2) == [(STATEMENT, insert, [(log, 1, 1)]), (STATEMENT, update, [(words, 1, 1)]), (STATEMENT, insert, [(log, 5, 5)])]
+    assert schedule.writes == [6, 3]
+    assert len(schedule.plans[0].kinds) == 7
+
+
+def test_what_ends_lock_tables_ends_writing_without_turns(tmp_path: Path) -> None:
+    insert = b"INSERT INTO log VALUES (1)"
+    for ended in (b"START TRANSACTION", b"BEGIN", b"LOCK TABLES words WRITE"):
+        events = [event(1, 0, b"LOCK TABLES log WRITE"), event(1, 10, ended), event(1, 20, insert)]
+        assert sent_by(scheduled(tmp_path / ended.decode(), events), 1)[-1] == (STATEMENT, insert, [(0, 1, 1)])
 
 
 def test_a_write_waits_for_those_that_had_ended_before_it_began(tmp_path: Path) -> None:
