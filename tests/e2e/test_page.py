@@ -17,6 +17,7 @@ from demo.load import InsertLoad
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.e2e.browser import chromium, complaints, dress, picture, violations
 from tests.support.daemon import Daemon, serving, wait_for
+from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of
 from tests.support.thoroughness import THOROUGH
 
@@ -43,6 +44,7 @@ def shown() -> Iterator[Shown]:
             server.execute(f"CREATE TABLE `<i>odd</i>`.`{quoted}` (id INT NOT NULL PRIMARY KEY, a CHAR(200) NOT NULL) ENGINE=MyISAM", f"INSERT INTO `<i>odd</i>`.`{quoted}` VALUES (1, 'x')")
         InsertLoad().make_tables(server)
         with serving("--socket", server.socket, "--user", "root", "--collect.interval", "2s") as daemon:
+            daemon.looked()
             yield Shown(server, daemon)
 
 
@@ -278,6 +280,29 @@ def test_it_tells_of_a_server_that_is_down_and_no_paths(tmp_path: Path) -> None:
             assert str(server.socket) not in down
             assert daemon.get("/advice.json").status == 503
             assert str(server.socket) not in daemon.get("/advice.json").text
+
+
+def test_a_report_on_the_disk_tells_no_age(shown: Shown, reader: Chrome, tmp_path: Path) -> None:
+    """Nobody knows how long it has lain there: a report's age was "NaN s", and a page that was saved was as young as on that day."""
+    run("check", "--socket", shown.server.socket, "--user", "root", "--interval", "0", "--format", "html", "--output", tmp_path / "report.html")
+    (tmp_path / "saved.html").write_text(shown.daemon.get("/").text)
+    for name in ("report", "saved"):
+        reader.get((tmp_path / f"{name}.html").as_uri())
+        reader.execute_script("showAge()")  # as it does each second
+        assert re.fullmatch(r"Looked at [-\d]{10} [:\d]{8} \S+", text_of(reader, ".taken").strip()), name
+        assert complaints(reader) == []
+
+
+def test_a_page_that_was_opened_too_early_becomes_whole_by_itself(tmp_path: Path) -> None:
+    """Without a look there is no age on it, and it asked for nothing: whoever opened it while the server was down saw it down until he reloaded it."""
+    link = tmp_path / "s"
+    with CopiedServer(binaries_of("mariadb-10.11")) as server, serving("--socket", link, "--user", "root") as daemon, chromium() as browser:
+        browser.get(f"http://127.0.0.1:{daemon.port}/")
+        assert "Nothing is known yet" in text_of(browser, ".verdict")
+        link.symlink_to(server.socket)
+        assert wait_for(lambda: "Nothing is known yet" not in text_of(browser, ".verdict"), 60, 1.0)
+        assert wait_for(lambda: re.fullmatch(r"\d+ s ago", text_of(browser, ".age")) is not None)
+        assert complaints(browser) == []
 
 
 def test_ten_thousand_tables(tmp_path: Path) -> None:

@@ -86,12 +86,13 @@ async function poll() {
 
 addButtons();
 const age = document.querySelector(".age");
-if (age) {
-  setAge(Number(age.dataset.seconds));
+if (location.protocol === "file:") {
+  // A page that was saved has nobody to ask, and nothing in it knows when it is opened.
+  if (age) age.textContent = "";
+} else {
+  // Before the first look there is no age: it comes with the page that has one.
+  if (age && age.dataset.seconds) setAge(Number(age.dataset.seconds));
   setInterval(showAge, 1000);
-  // A page that was saved has nobody to ask.
-  if (location.protocol !== "file:") {
-    setInterval(poll, POLL_SECONDS * 1000);
-    poll();
-  }
+  setInterval(poll, POLL_SECONDS * 1000);
+  poll();
 }
