@@ -52,6 +52,17 @@ def test_many_tables_of_one_rule_share_no_variable() -> None:
     assert len(resolved(candidate("pack-keys", "a.b"), candidate("pack-keys", "a.c")).kept) == 2
 
 
+def test_of_one_rule_the_worst_is_asked_first_and_has_what_there_is() -> None:
+    asked = []
+
+    def outcome(one: Candidate) -> Outcome:
+        asked.append(one.object)
+        return finding_of(one)
+
+    resolved(candidate("pack-keys", "a.b", "info"), candidate("pack-keys", "a.d", "warning"), candidate("pack-keys", "a.c", "warning"), outcome=outcome)
+    assert asked == ["a.c", "a.d", "a.b"]
+
+
 def test_what_concerns_the_server_makes_a_rule_pointless_for_every_object() -> None:
     resolution = resolved(candidate("fragmented-table", "a.b"), candidate("swap-pressure"), candidate("no-myisam"))
     assert said(resolution) == [("no-myisam", "")]

@@ -13,7 +13,7 @@ from myisam_advisor.migrate.script import as_script
 from myisam_advisor.migrate.server_kind import ServerKind, by_default
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.tables import FoundTable
-from myisam_advisor.migrate.times import REPORTED, Machine, lasting
+from myisam_advisor.migrate.times import REPORTED, Machine, lasting, own_copy
 from myisam_advisor.proofs.rate_store import table_key
 from myisam_advisor.texts.templates import duration
 from tests.unit.advisor.catalogue.test_copy_work import WORK
@@ -51,6 +51,8 @@ def test_what_was_measured_here_takes_the_place_of_rates_from_elsewhere() -> Non
         (64 * GB, 0.5 * GB, "InnoDB", SORTING, ""),
         (64 * GB, 0.5 * GB, "Aria", SORTING, ""),
         (None, None, "InnoDB", MYSQL, ""),
+        (AFTER[1], 32 * GB, "InnoDB", MYSQL, ""),
+        (64 * GB, float(BIG.index_bytes), "InnoDB", MYSQL, ""),
     ],
 )
 def test_beyond_memory_only_the_least_time_is_known(available: float | None, cache: float | None, to: str, here: ServerKind, why: str) -> None:
@@ -66,7 +68,7 @@ def test_beyond_memory_only_the_least_time_is_known(available: float | None, cac
     ("clustered", "cache", "to", "here", "is_open"),
     [
         (TEXTS, 4.5 * GB, "InnoDB", MYSQL, True), (NUMBERS, 4.5 * GB, "InnoDB", MYSQL, True), (COUNTER, 4.5 * GB, "InnoDB", MYSQL, False), ("", 4.5 * GB, "InnoDB", MYSQL, False),
-        (TEXTS, 8 * GB, "InnoDB", MYSQL, False), (TEXTS, 4.5 * GB, "InnoDB", SORTING, False), (TEXTS, 4.5 * GB, "Aria", SORTING, False),
+        (TEXTS, 8 * GB, "InnoDB", MYSQL, False), (TEXTS, AFTER[1], "InnoDB", MYSQL, False), (TEXTS, 4.5 * GB, "InnoDB", SORTING, False), (TEXTS, 4.5 * GB, "Aria", SORTING, False),
     ],
 )  # fmt: skip
 def test_rows_that_are_put_where_a_key_belongs_have_to_fit_the_pool(clustered: str, cache: float, to: str, here: ServerKind, is_open: bool) -> None:
@@ -99,6 +101,12 @@ def test_a_table_that_was_copied_here_is_told_by_its_copy(server: str, page_byte
     assert ("on a copy of the table" in found.lasting.measured) == by_time
     assert (found.seconds == pytest.approx((77.0 * 0.7, 77.0 * 1.3))) == by_time
     assert (found.bytes_after == pytest.approx((4.4e9 * 0.95, 4.4e9 * 1.05))) == by_size
+
+
+def test_a_copy_is_looked_for_only_of_a_table_whose_work_is_known() -> None:
+    machine = Machine(64 * GB, 32 * GB, OWN, NOW, server=SERVER)
+    assert own_copy(("s", "big"), CONTENTS, "InnoDB", MYSQL, machine) is not None
+    assert own_copy(("s", "big"), replace(CONTENTS, work=None), "InnoDB", MYSQL, machine) is None
 
 
 def told(machine: Machine) -> str:

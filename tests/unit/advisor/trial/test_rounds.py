@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run
-from myisam_advisor.trial.intervals import MANY
+from myisam_advisor.trial.intervals import MANY, PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.load import Load, LoadMeter
 from myisam_advisor.trial.results import WorkloadResult
@@ -27,7 +27,9 @@ from myisam_advisor.trial.rounds import (
     run_told_rounds,
 )
 
-QUIET, BUSY = Load(0.05, 0.4, 1.0), Load(0.9, 0.0, 1.0)
+QUIET, BUSY = Load(0.05, 0.4, 2.0), Load(0.9, 0.0, 2.0)
+
+BEGAN = 1000.0
 
 
 class Told(LoadMeter):
@@ -45,7 +47,7 @@ class Machine:
     """Runs of a second each, at rates of a variant's own with noise; `before` are factors of the first runs."""
 
     def __init__(self, spread: float, seed: int = 1, before: tuple[float, ...] = ()) -> None:
-        self.now, self.order, self.before = 0.0, list[str](), list(before)
+        self.now, self.order, self.before = BEGAN, list[str](), list(before)
         self.generator, self.spread = random.Random(seed), spread
 
     def variant(self, name: str, rate: float) -> Callable[[], float]:
@@ -84,7 +86,7 @@ def test_it_goes_on_while_it_is_not_clear_and_ends_with_the_budget() -> None:
     found = machine.rounds(Limits(budget_seconds=61.0), A=100, B=104)
     assert verdicts(found) == [UNCLEAR]
     assert (found.course.ended_by, found.course.rounds) == (BUDGET, 30)
-    assert machine.now <= 61.0  # no round is begun that would not fit
+    assert machine.now <= BEGAN + 61.0  # no round is begun that would not fit
 
 
 def test_at_most_so_many_rounds_and_one_in_any_case() -> None:
@@ -124,6 +126,7 @@ def test_a_warm_up_is_found_and_said() -> None:
 def test_rounds_that_others_disturbed_are_run_and_do_not_count() -> None:
     found = Machine(0.01).rounds(Limits(), BUSY, BUSY, QUIET, A=100, B=150)
     assert (found.course.disturbed_rounds, found.course.rounds, found.course.is_busy) == (2, FEWEST_ROUNDS, False)
+    assert found.course.warm_up_rounds == 0
     assert verdicts(found) == [WORTH_IT]
 
 
@@ -132,6 +135,7 @@ def test_a_busy_machine_lets_nothing_be_concluded() -> None:
     assert verdicts(found) == [UNCLEAR]
     assert (found.course.is_busy, found.course.ended_by) == (True, BUDGET)
     assert found.course.rounds == len(found["A"]) == 30  # there are no better ones to show
+    assert found.course.warm_up_rounds == 0
     assert found.course.others_cpu_share == pytest.approx(0.9)
     assert found.comparisons[0].low is not None
 
@@ -158,6 +162,18 @@ def test_noise_is_how_far_equal_runs_differ() -> None:
     assert loud.median is not None
     assert 0 < quiet.median < quiet.worst < 0.1 < loud.median
     assert Machine(0.1).rounds(Limits(maximum_rounds=1), A=1, B=1).course.noise.median is None
+
+
+def test_what_lies_between_two_blocks_is_no_noise() -> None:
+    """Both rounds of a block run one after the other; the machine may have another mood in the next."""
+    rates = iter([100.0, 100.0, 120.0, 120.0, 100.0, 100.0])
+    noise = run_rounds({"A": lambda: next(rates)}, float, Limits(), lambda _: None, meter=Told(QUIET)).course.noise
+    assert (noise.pairs, noise.median, noise.worst) == (3, 0.0, 0.0)
+
+
+def test_who_waits_for_many_rounds_has_the_interval_of_many() -> None:
+    assert Limits(early_rounds=MANY).prior_variance == PRIOR_VARIANCE_OF_MANY
+    assert Limits(early_rounds=MANY - 1).prior_variance == Limits().prior_variance == PRIOR_VARIANCE
 
 
 def test_runs_without_a_rate_are_unclear_and_no_error() -> None:
