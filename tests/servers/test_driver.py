@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import MySQLdb.connections
 import pytest
 
 from myisam_advisor.trial.private.driver import Driver, Mysqlclient, PyMySQL
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.servers import CopiedServer, binaries_of
 
 from .conftest import schema
 
@@ -117,12 +119,20 @@ def test_where_nobody_listens_no_socket_is_left_open(driver: Driver) -> None:
 
 
 def test_a_connection_knows_its_number_and_ends_with_its_block(mariadb: PrivateServer, driver: Driver) -> None:
-    with driver.connect(mariadb.socket) as connection:
+    with closing(driver.connect(mariadb.socket)) as connection:
         cursor = connection.cursor()
         cursor.execute("SELECT CONNECTION_ID(), @@autocommit")
         assert cursor.fetchone() == (connection.thread_id(), 1)
     with pytest.raises(driver.error):
         connection.cursor().execute("SELECT 1")
+
+
+def test_a_private_server_starts_with_the_mysqlclient_of_debian_12(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections of 1.4 do not stand behind `with`."""
+    for name in ("__enter__", "__exit__"):
+        monkeypatch.delattr(MySQLdb.connections.Connection, name)
+    with CopiedServer(binaries_of("mariadb-10.11")) as server:
+        assert server.execute("SELECT 1") == [(1,)]
 
 
 def test_one_statement_is_run_at_a_time_and_no_file_of_ours_is_sent(driver: Driver, flavour: PrivateServer) -> None:

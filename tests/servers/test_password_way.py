@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -309,11 +309,11 @@ def test_who_is_not_let_in_now_is_told_what_ends_that(name: str) -> None:
         limit = "GRANT USAGE ON *.* TO {}@localhost WITH {}" if name == "mysql-5.6" else "ALTER USER {}@localhost WITH {}"
         for user, kind in (("one", "MAX_USER_CONNECTIONS 1"), ("few", "MAX_QUERIES_PER_HOUR 2"), ("any", "MAX_USER_CONNECTIONS 0")):
             server.execute(f"CREATE USER {user}@localhost IDENTIFIED BY '{SECRET}'", limit.format(user, kind))
-        with server.connect(user="one", password=SECRET):
+        with closing(server.connect(user="one", password=SECRET)):
             assert re.search(r"allows 'one' no more: .*max_user_connections.*raise the limit", outcome(Target("one", SECRET, socket=server.socket)))
         assert re.search(r"allows 'few' no more: .*resource.*raise the limit", outcome(Target("few", SECRET, socket=server.socket)))
         server.execute("SET GLOBAL max_user_connections = 1")
-        with server.connect(user="any", password=SECRET):
+        with closing(server.connect(user="any", password=SECRET)):
             assert "allows 'any' no more: " in outcome(Target("any", SECRET, socket=server.socket))
         server.execute("SET GLOBAL max_user_connections = 0", "SET GLOBAL init_connect = 'SELECT * FROM nowhere.nothing'")
         assert "ends each connection, as its init_connect fails" in outcome(Target("any", SECRET, socket=server.socket))

@@ -157,7 +157,7 @@ class PrivateServer:
             if self.process.poll() is not None:
                 break
             if self.socket.exists():
-                with contextlib.suppress(Exception), self.connect():
+                with contextlib.suppress(driver().error), contextlib.closing(self.connect()):
                     return
             time.sleep(0.05)
         self.stop()
