@@ -159,7 +159,7 @@ class Wording:
         try:
             return Finding(
                 rule=rule.id,
-                title=rule.title,
+                title=printable(rule.title),
                 severity=candidate.severity,
                 confidence=CONFIRMED if proves and rule.proof and rule.proof.required else candidate.confidence,
                 scope=rule.scope,

@@ -57,7 +57,7 @@ def _findings(findings: Sequence[Finding]) -> Iterable[str]:
     for finding in findings:
         about = f" {_plain(finding.object)}" if finding.object else ""
         named = f"(`{finding.rule}`{about}, {finding.confidence})"
-        yield f"- **{finding.severity}: {finding.title}** {named}. {_plain(finding.message)}"
+        yield f"- **{finding.severity}: {_plain(finding.title)}** {named}. {_plain(finding.message)}"
         shown = "; ".join(
             f"{fact.label or fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence
         )

@@ -12,6 +12,7 @@ import yaml
 from tests.support.healthy import healthy_facts
 from tests.support.program import PROGRAM, run, run_process
 from tests.support.repository import ROOT
+from tests.support.rules import MINIMAL, write
 
 CRASHED = 'schema: 1\ntables: [{schema_name: "a/b", table_name: "x\\e[31m`|\\nDROP", row_format: fixed, crashed: 1, recovery_failed: 0}]\n'
 HEALTHY = "schema: 1\ninterval_seconds: 10\nstatus_per_second: {Key_reads: 5, Key_read_requests: 5000}\nvariable: {key_buffer_size: 8388608}\ntotals: {myisam_tables: 4, crashed_tables: 0}\n"
@@ -103,6 +104,18 @@ def test_explain_hides_nothing_of_a_rule_that_somebody_else_wrote(tmp_path: Path
         text = run("explain", *words, "--rules", tmp_path).stdout
         assert "Given \\x1b]0;title\\x07\\x1b[8m\\u202e\\u200b\\x9b2J" in text
         assert all(letter.isprintable() for line in text.split("\n") for letter in line)
+
+
+@pytest.mark.parametrize("words", [("check",), ("check", "--full"), ("check", "own-rule"), ("check", "--verbose"), ("check", "--format", "nagios"), ("check", "--format", "html"), ("plan",), ("plan", "--format", "markdown"), ("table", "shop.orders")])
+def test_no_report_shows_texts_of_a_rule_as_anything_but_text(tmp_path: Path, words: tuple[str, ...]) -> None:
+    hidden = "\x1b]0;title\x07\x1b[8m\u202e\u200b\x9b2J"
+    texts = {name: f"One {hidden}</script>" for name in MINIMAL if name not in ("id", "severity", "scope", "query", "sources")}
+    write(tmp_path, **texts, scope="table", query="SELECT schema_name, table_name FROM tables", commands=["SET GLOBAL a = 1"], to_do=f"Do {hidden}", sources=[hidden])
+    facts = "schema: 1\ntables: [{schema_name: shop, table_name: orders, row_format: fixed, crashed: 0}]\n"
+    text = run(*words, "--rules", tmp_path, "--facts", "-", stdin=facts).stdout
+    assert "\\x9b2J" in text or words == ("check", "--format", "nagios")
+    assert [letter for line in text.split("\n") for letter in line if not letter.isprintable()] == []
+    assert "One</script>" not in text
 
 
 @pytest.mark.parametrize(("level", "status"), [("critical", 1), ("warning", 1), ("info", 1), ("never", 0)])
