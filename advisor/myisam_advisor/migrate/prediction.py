@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from myisam_advisor.catalogue.conversions import Conversion
 from myisam_advisor.migrate.change import Change, Subject, TableName
+from myisam_advisor.migrate.database_folder import DATA
 from myisam_advisor.migrate.foreign_keys import foreign_changes, foreign_refusals, with_foreign
 from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
 from myisam_advisor.migrate.limits import limits
@@ -18,7 +19,7 @@ from myisam_advisor.migrate.refusals import refusals, shortened_indexes
 from myisam_advisor.migrate.row_size import has_whole_key
 from myisam_advisor.migrate.server_kind import DEFAULT_PAGE_BYTES, INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents, Range, bytes_after
-from myisam_advisor.migrate.tables import DATA, MERGE, FoundTable
+from myisam_advisor.migrate.tables import MERGE, FoundTable
 from myisam_advisor.migrate.times import Lasting, Machine, lasting, own_copy
 from myisam_advisor.migrate.widths import PACKED, is_size_told
 from myisam_advisor.texts.templates import object_name

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
 from pathlib import Path
 
 from myisam_advisor.catalogue.copy_work import copy_work
+from myisam_advisor.migrate.database_folder import DATA, INDEX, DatabaseFolder, tables_of_any_engine
 from myisam_advisor.migrate.foreign_keys import ForeignKey
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.texts.near import did_you_mean
@@ -19,27 +16,21 @@ from myisam_advisor.texts.table_names import possible_names
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan, read_root, scan_data_directory
-from myisam_exporter.files.file_names import decode_schema, decode_table, undivided
+from myisam_exporter.files.file_names import decode_schema, undivided
 from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.fulltext_pages import IndexWords, sample_words
 from myisam_exporter.files.merge_members import merges_of_members
 from myisam_exporter.files.myi_header import Header
-from myisam_exporter.files.partition_list import listed_partitions
 from myisam_exporter.files.schema_reader import NOT_READ
 from myisam_exporter.files.structure import FULLTEXT, Structure
-from myisam_exporter.files.structure_reader import SERIALISED, FoundStructure, read_structures
+from myisam_exporter.files.structure_reader import FoundStructure, read_structures
 from myisam_exporter.files.table_file import TableFile
-from myisam_exporter.outside.foreign_files import ForeignFiles
 
 TableName = tuple[str, str]
 MYISAM, MERGE = "MyISAM", "MRG_MyISAM"
-DATA, INDEX, TRIGGERS = ".MYD", ".MYI", ".TRG"
-# A compressed file may lack these at its end (storage/myisam/mi_check.c, chk_size: MEMMAP_EXTRA_MARGIN).
-MARGIN_BYTES = 7
+TRIGGERS = ".TRG"
 # MariaDB 11.7 and later keep a VECTOR index in files of this ending, without a definition: they belong to their table, and go with it.
 OF_VECTORS = re.compile(r"#i#[0-9]{2}\Z", re.ASCII)
-# A file that was written later than this before the look may be in the middle of a change.
-STEADY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,68 +100,6 @@ class _Known:
         return {table: files for table, files in self._files.get(schema, {}).items() if asked.has(table)}
 
 
-class _Folder:
-    """A database's open directory: what lies there beside what the scan told. Links are followed only to files of the owner."""
-
-    def __init__(self, path: Path, descriptor: int, owner: int | None) -> None:
-        self._path, self._descriptor = path, descriptor
-        self._files = ForeignFiles(owner)
-
-    @classmethod
-    @contextmanager
-    def opened(cls, path: str, owner: int | None) -> Iterator[_Folder]:
-        """That of a path, closed at the end. Raises OSError."""
-        descriptor = ForeignFiles(owner).open_directory(path)
-        try:
-            yield cls(Path(path), descriptor, owner)
-        finally:
-            os.close(descriptor)
-
-    def status(self, name: str) -> os.stat_result:
-        """Of a regular file of the owner's. Raises OSError."""
-        return self._files.status(name, self._descriptor)
-
-    def has(self, name: str) -> bool:
-        """Whether it is there, or may be: what cannot be looked at, or is another's."""
-        try:
-            self.status(name)
-        except OSError as error:
-            refuse_exhaustion(error)
-            return error.errno != errno.ENOENT
-        return True
-
-    def leads_into(self, name: str) -> str:
-        """The directory that a symbolic link leads into, whatever is there; "" where it is none."""
-        try:
-            return str((self._path / os.readlink(name, dir_fd=self._descriptor)).parent)
-        except OSError as error:
-            refuse_exhaustion(error)
-            return ""
-
-    def partitions(self, stem: str) -> int:
-        """How many its list names; 0 where that cannot be read."""
-        try:
-            return listed_partitions(self._files, stem, self._descriptor)
-        except OSError as error:
-            refuse_exhaustion(error)
-            return 0
-
-    @cached_property
-    def tables_with_index(self) -> frozenset[str]:
-        """The tables that have an index file: the scan passes over those whose header is not written yet."""
-        return frozenset(table for table, _ in self._with(INDEX))
-
-    @cached_property
-    def without_index(self) -> frozenset[str]:
-        """The tables of which rows lie there, of a partition or of all, and no index file beside them."""
-        return frozenset(table for table, _ in self._with(DATA) - self._with(INDEX))
-
-    def _with(self, ending: str) -> set[tuple[str, str | None]]:
-        """Tables and partitions that have a file of this ending."""
-        stems = [name.removesuffix(ending) for name in os.listdir(self._descriptor) if name.endswith(ending)]
-        return {named for named in map(decode_table, stems) if named is not None}
-
-
 def find_tables(directory: Path, owner: int | None, asked: Sequence[str], *, folds: bool = False) -> Found:
     """The tables that the words name (all, where there are none), each with what its files tell. Raises OSError.
 
@@ -187,7 +116,7 @@ def find_tables(directory: Path, owner: int | None, asked: Sequence[str], *, fol
         path = str(directory / folders[schema])
         try:
             structures = read_structures(path, schema, known.owner, wanted[schema].has)
-            with _Folder.opened(path, known.owner) as folder:
+            with DatabaseFolder.opened(path, known.owner) as folder:
                 _take_all(structures, schema, wanted[schema], known, folder, found)
         except OSError as error:
             refuse_exhaustion(error)
@@ -202,7 +131,7 @@ def _look_for_members(found: Found, directory: Path, folders: Mapping[str, str],
     """Which members of the MERGE tables are gone: one that became another engine's has a file yet, and a view can have it."""
     members = {member for table in found.tables for member in table.union}
     present = {
-        schema: _any_engines(str(directory / folders[schema]), owner) if schema in folders else frozenset()
+        schema: tables_of_any_engine(str(directory / folders[schema]), owner) if schema in folders else frozenset()
         for schema, _ in members
     }
     gone = {(schema, table) for schema, table in members if (here := present[schema]) is not None and table not in here}
@@ -210,23 +139,6 @@ def _look_for_members(found: Found, directory: Path, folders: Mapping[str, str],
         found.tables = [
             replace(one, gone=tuple(member for member in one.union if member in gone)) for one in found.tables
         ]
-
-
-def _any_engines(path: str, owner: int | None) -> frozenset[str] | None:
-    """The tables of which a file lies in the directory; None where it cannot be read."""
-    try:
-        descriptor = ForeignFiles(owner).open_directory(path)
-    except OSError as error:
-        refuse_exhaustion(error)
-        return None
-    try:
-        stems = [
-            stem.rpartition("_")[0] if f".{ending}" == SERIALISED else stem
-            for stem, _, ending in (name.rpartition(".") for name in os.listdir(descriptor))
-        ]
-    finally:
-        os.close(descriptor)
-    return frozenset(named[0] for named in map(decode_table, stems) if named is not None)
 
 
 def _wanted(
@@ -265,7 +177,12 @@ def _no_such(text: str, names: Sequence[TableName], folders: Collection[str], kn
 
 
 def _take_all(
-    structures: Sequence[FoundStructure], schema: str, asked: _Asked, known: _Known, folder: _Folder, found: Found
+    structures: Sequence[FoundStructure],
+    schema: str,
+    asked: _Asked,
+    known: _Known,
+    folder: DatabaseFolder,
+    found: Found,
 ) -> None:
     """What is told of the tables of one database. Raises OSError."""
     files = known.files(schema, asked)
@@ -289,7 +206,7 @@ def _take_all(
 
 
 def _take(
-    one: FoundStructure, schema: str, files: Sequence[TableFile], known: _Known, folder: _Folder, found: Found, *,
+    one: FoundStructure, schema: str, files: Sequence[TableFile], known: _Known, folder: DatabaseFolder, found: Found, *,
     named: bool,
 ) -> None:  # fmt: skip
     label = object_name(schema, one.table_name)
@@ -314,9 +231,9 @@ def _take(
         found.left_out.append((label, f"its index file ({INDEX}) was not looked into: {unread}"))
         return
     merged = tuple(known.merges.get(name, ()))
-    missing = _missing(structure, one.table_name, files, folder)
+    missing = folder.missing(structure, one.table_name, files)
     damaged = next((file.problem for file in files if file.problem), "")
-    problem = next(filter(None, (_cut(file, folder, known.now) for file in files)), "")
+    problem = next(filter(None, (folder.cut_off(file, known.now) for file in files)), "")
     headers = [file.header for file in files if file.header is not None]
     contents = None if problem or damaged or missing else _contents(headers, _words(structure, files, known.owner))
     written = max((file.data_modified for file in files if file.data_modified is not None), default=None)
@@ -362,16 +279,6 @@ def _unread(scan: DataDirectoryScan) -> dict[str, str]:
     }
 
 
-def _missing(structure: Structure, table: str, files: Sequence[TableFile], folder: _Folder) -> str:
-    """The ending of the first file that is not there."""
-    if not files or (
-        structure.partitioned
-        and (table in folder.without_index or len(files) < folder.partitions(undivided(files[0].stem)))
-    ):
-        return INDEX
-    return "" if all(folder.has(f"{file.stem}{DATA}") for file in files) else DATA
-
-
 def _words(structure: Structure, files: Sequence[TableFile], owner: int | None) -> tuple[IndexWords, ...]:
     """What pages of FULLTEXT indexes tell; nothing of a table in partitions."""
     indexes = structure.of_kind(FULLTEXT)
@@ -379,21 +286,3 @@ def _words(structure: Structure, files: Sequence[TableFile], owner: int | None) 
         return ()
     collations = [structure.columns[index.parts[0].column].collation for index in indexes]
     return sample_words(files[0].directory, files[0].stem, owner, collations)
-
-
-def _cut(file: TableFile, folder: _Folder, now: float) -> str:
-    """What is said of rows that end before their header says; nothing where they may be in the middle of a change."""
-    if file.header is None:
-        return ""
-    try:
-        status = folder.status(f"{file.stem}{DATA}")
-    except OSError as error:
-        refuse_exhaustion(error)
-        return ""
-    missing = file.header.data_bytes - status.st_size
-    if missing <= 0 or missing == MARGIN_BYTES or now - status.st_mtime < STEADY_SECONDS:
-        return ""
-    return (
-        f"it is damaged: its rows ({file.stem}{DATA}) are {status.st_size} bytes, and its header tells of {file.header.data_bytes}; by where they end the "
-        "error is 1034, 1194 or 1030"
-    )
