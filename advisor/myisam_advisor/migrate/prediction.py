@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 
 from myisam_advisor.catalogue.conversions import Conversion
 from myisam_advisor.migrate.change import Change, Subject, TableName
@@ -217,9 +218,16 @@ def _changes(subject: Subject, target: ServerKind | None) -> tuple[Change, ...]:
 
 
 def _remade(bare: Structure, block_bytes: int, to: str, here: ServerKind) -> tuple[Index, ...]:
-    """The indexes of which the way there takes a part: of prefixes, or the size of pages that was asked for (`block_bytes`, for the table)."""
+    """The indexes of which the way there takes a part (of prefixes, or the size of pages: `block_bytes` was asked for the table), and those behind them.
+
+    An index that is made again is the last of its kind: made again in their order, all stand as they stood, which MERGE tables ask for.
+    """
     short = shortened_indexes(bare, to, here) if to == INNODB else ()
-    return tuple(index for index in bare.indexes if index in short or _loses_block_size(index, block_bytes, to, here))
+
+    def is_whole(index: Index) -> bool:
+        return index not in short and not _loses_block_size(index, block_bytes, to, here)
+
+    return tuple(index for index in dropwhile(is_whole, bare.indexes) if index.kind in REMADE)
 
 
 def _loses_block_size(index: Index, block_bytes: int, to: str, here: ServerKind) -> bool:

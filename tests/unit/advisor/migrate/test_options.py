@@ -235,6 +235,8 @@ WORDS = Index("w", False, types.FULLTEXT, (Part(0, 1, False),), "ngram", 2048, "
         (table(text("a"), indexes=(replace(index((0, 255)), block_bytes=1),), KEY_BLOCK_SIZE=1), MARIADB, "InnoDB", "DROP INDEX `k`, ADD INDEX `k` (`a`) KEY_BLOCK_SIZE=1;"),
         (table(integer(), indexes=(replace(index((0, 4)), block_bytes=4096, comment="a\\b"),)), MYSQL, "InnoDB", "(`id`) KEY_BLOCK_SIZE=4096;"),
         (table(integer(), row_format="REDUNDANT"), MYSQL, "InnoDB", "ROW_FORMAT=REDUNDANT;"),
+        (table(integer(), indexes=(index((0, 4), name="a"), replace(index((0, 4)), block_bytes=4096), index((0, 4), name="l"))), MYSQL, "InnoDB",
+         "ROW_FORMAT=DEFAULT, DROP INDEX `k`, ADD INDEX `k` (`id`) KEY_BLOCK_SIZE=4096, DROP INDEX `l`, ADD INDEX `l` (`id`);"),
     ],
 )  # fmt: skip
 def test_the_way_back_makes_again_what_the_way_there_takes(made: Structure, kind: ServerKind, to: str, written: str) -> None:
