@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -280,6 +282,32 @@ def test_it_tells_of_a_server_that_is_down_and_no_paths(tmp_path: Path) -> None:
             assert str(server.socket) not in down
             assert daemon.get("/advice.json").status == 503
             assert str(server.socket) not in daemon.get("/advice.json").text
+
+
+def test_an_open_page_says_that_its_next_look_is_overdue_and_not_while_it_waits_for_its_reader() -> None:
+    with CopiedServer(binaries_of("mariadb-10.11")) as server, chromium() as browser:
+        with serving("--socket", server.socket, "--user", "root", "--timeout", "60") as daemon:
+            daemon.looked()
+            browser.get(f"http://127.0.0.1:{daemon.port}/")
+            poll = "const done = arguments[arguments.length - 1]; poll().then(done);"
+            # More than three looks' time: what stands there is old, and the daemon has newer ones.
+            browser.execute_script("getSelection().selectAllChildren(document.querySelector('.verdict'))")
+            time.sleep(5)
+            browser.execute_async_script(poll)
+            assert re.fullmatch(r"\d+ s ago", text_of(browser, ".age"))
+            browser.execute_script("getSelection().removeAllRanges()")
+            os.kill(server.pid, signal.SIGSTOP)
+            try:
+
+                def is_overdue() -> bool:
+                    browser.execute_async_script(poll)
+                    return re.fullmatch(r"\d+ s ago: the next look is overdue", text_of(browser, ".age")) is not None
+
+                assert wait_for(is_overdue, 30, 1.0), text_of(browser, ".age")
+                assert "stale" in str(browser.find_element(By.CSS_SELECTOR, ".age").get_attribute("class"))
+            finally:
+                os.kill(server.pid, signal.SIGCONT)
+            assert wait_for(lambda: not is_overdue(), 30, 1.0)
 
 
 def test_a_report_on_the_disk_tells_no_age(shown: Shown, reader: Chrome, tmp_path: Path) -> None:

@@ -33,15 +33,18 @@ function inWords(seconds) {
 // The age comes from the server, since its clock is not this one's; from then on seconds are counted here.
 let looked = null;
 let answers = true;
+let isLate = false; // of the daemon's last look, which is not the one that is shown while its reader is busy
 
 function setAge(seconds) { looked = performance.now() / 1000 - seconds; }
+
+function ageSeconds() { return performance.now() / 1000 - looked; }
 
 function showAge() {
   const age = document.querySelector(".age");
   if (!age || looked === null) return;
-  const words = `${inWords(performance.now() / 1000 - looked)} ago`;
-  age.textContent = answers ? words : `${words}; myisam-advisor does not answer`;
-  age.classList.toggle("stale", !answers || "stale" in age.dataset);
+  const further = !answers ? "; myisam-advisor does not answer" : isLate ? ": the next look is overdue" : "";
+  age.textContent = `${inWords(ageSeconds())} ago${further}`;
+  age.classList.toggle("stale", further !== "");
 }
 
 // Whoever marks something, types or moves by keyboard is not disturbed: the look after that is as good. A click leaves the focus where it was for as long as
@@ -66,7 +69,8 @@ function bring(next) {
 let shown = null;
 
 async function poll() {
-  if (isBusy()) return;
+  isLate = false;
+  if (isBusy()) return showAge();
   try {
     const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
     const text = await answer.text();
@@ -78,6 +82,7 @@ async function poll() {
       if (shown !== null) bring(new DOMParser().parseFromString(text, "text/html"));
       shown = tag;
     }
+    isLate = answer.ok && tag === shown && ageSeconds() > Number(document.querySelector(".age")?.dataset.staleAfter);
   } catch {
     answers = false;
   }

@@ -51,7 +51,7 @@ def aged(page: bytes, seconds: float, stale_after: float) -> bytes:
     """A rendered page with how long ago the look was: told when it is sent, so that it need not be rendered again."""
     stale = " stale" if seconds > stale_after else ""
     late = ": the next look is overdue" if stale else ""
-    said = f'<span class="age{stale}"{" data-stale" if stale else ""} data-seconds="{seconds:.0f}">{duration(seconds)} ago{late}</span>'
+    said = f'<span class="age{stale}" data-seconds="{seconds:.0f}" data-stale-after="{stale_after:.0f}">{duration(seconds)} ago{late}</span>'
     # What names hold is escaped: the first one is the template's own.
     return page.replace(b'<span class="age"></span>', said.encode(), 1)
 
