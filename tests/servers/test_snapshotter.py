@@ -183,6 +183,13 @@ def test_the_other_client_says_the_same(flavour: PrivateServer, tmp_path: Path) 
     assert differences(*both) == []
 
 
+@pytest.mark.parametrize(("closed", "is_told"), [(">&-", False), ("2>&-", True), (">&- 2>&-", False), ("<&-", True)])
+def test_closed_streams_are_no_error(mariadb: PrivateServer, closed: str, is_told: bool) -> None:
+    command = ["sh", "-c", f'exec "$@" {closed}', "sh", python(oldest_and_newest()[0]), "-W", "error", snapshotter(), "-S", str(mariadb.socket), "-u", "root", "--interval", "0"]
+    told = subprocess.run(command, env=CLEAN, cwd="/", capture_output=True, text=True, timeout=120, check=False)
+    assert (told.returncode, bool(told.stdout)) == (0, is_told), told.stderr
+
+
 def test_an_ordinary_user_writes_what_there_is_to_see(mariadb: PrivateServer) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root, to become another user")

@@ -54,6 +54,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(words: Sequence[str] | None = None) -> int:
     """Write the facts; the exit status. One message for whatever went wrong, never a traceback."""
+    _replace_closed_streams()
     logging.basicConfig(format=PROGRAM + ": %(message)s", level=logging.WARNING)
     try:
         status = _run(sys.argv[1:] if words is None else words)
@@ -80,6 +81,13 @@ def main(words: Sequence[str] | None = None) -> int:
         )
     finally:
         Client.end_all()
+
+
+def _replace_closed_streams() -> None:
+    """What was closed before the start becomes the null device, as with myisam-advisor."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for as long as the process
 
 
 def _say(message: str, status: int) -> int:
