@@ -285,29 +285,28 @@ def test_it_tells_of_a_server_that_is_down_and_no_paths(tmp_path: Path) -> None:
 
 
 def test_an_open_page_says_that_its_next_look_is_overdue_and_not_while_it_waits_for_its_reader() -> None:
-    with CopiedServer(binaries_of("mariadb-10.11")) as server, chromium() as browser:
-        with serving("--socket", server.socket, "--user", "root", "--timeout", "60") as daemon:
-            daemon.looked()
-            browser.get(f"http://127.0.0.1:{daemon.port}/")
-            poll = "const done = arguments[arguments.length - 1]; poll().then(done);"
-            # More than three looks' time: what stands there is old, and the daemon has newer ones.
-            browser.execute_script("getSelection().selectAllChildren(document.querySelector('.verdict'))")
-            time.sleep(5)
-            browser.execute_async_script(poll)
-            assert re.fullmatch(r"\d+ s ago", text_of(browser, ".age"))
-            browser.execute_script("getSelection().removeAllRanges()")
-            os.kill(server.pid, signal.SIGSTOP)
-            try:
+    with CopiedServer(binaries_of("mariadb-10.11")) as server, chromium() as browser, serving("--socket", server.socket, "--user", "root", "--timeout", "60") as daemon:
+        daemon.looked()
+        browser.get(f"http://127.0.0.1:{daemon.port}/")
+        poll = "const done = arguments[arguments.length - 1]; poll().then(done);"
+        # More than three looks' time: what stands there is old, and the daemon has newer ones.
+        browser.execute_script("getSelection().selectAllChildren(document.querySelector('.verdict'))")
+        time.sleep(5)
+        browser.execute_async_script(poll)
+        assert re.fullmatch(r"\d+ s ago", text_of(browser, ".age"))
+        browser.execute_script("getSelection().removeAllRanges()")
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
 
-                def is_overdue() -> bool:
-                    browser.execute_async_script(poll)
-                    return re.fullmatch(r"\d+ s ago: the next look is overdue", text_of(browser, ".age")) is not None
+            def is_overdue() -> bool:
+                browser.execute_async_script(poll)
+                return re.fullmatch(r"\d+ s ago: the next look is overdue", text_of(browser, ".age")) is not None
 
-                assert wait_for(is_overdue, 30, 1.0), text_of(browser, ".age")
-                assert "stale" in str(browser.find_element(By.CSS_SELECTOR, ".age").get_attribute("class"))
-            finally:
-                os.kill(server.pid, signal.SIGCONT)
-            assert wait_for(lambda: not is_overdue(), 30, 1.0)
+            assert wait_for(is_overdue, 30, 1.0), text_of(browser, ".age")
+            assert "stale" in str(browser.find_element(By.CSS_SELECTOR, ".age").get_attribute("class"))
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+        assert wait_for(lambda: not is_overdue(), 30, 1.0)
 
 
 def test_a_report_on_the_disk_tells_no_age(shown: Shown, reader: Chrome, tmp_path: Path) -> None:
