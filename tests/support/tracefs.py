@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from myisam_exporter.kernel import tracepoints
+from myisam_exporter.kernel import perf_events
 from tests.support.mounts import mounted
 
 
 @contextmanager
 def tracepoints_below(folder: Path) -> Iterator[None]:
     """Mounted there for a while, and looked for there; skips a test where that is not allowed."""
-    if any((root / "events").is_dir() for root in tracepoints.TRACEFS):
+    if any((root / "events").is_dir() for root in perf_events.TRACEFS):
         yield
         return
     place = folder / "tracing"
     place.mkdir()
     with mounted(place, "-t", "tracefs", "none"), pytest.MonkeyPatch.context() as patched:
-        patched.setattr(tracepoints, "TRACEFS", (place,))
+        patched.setattr(perf_events, "TRACEFS", (place,))
         yield

@@ -11,36 +11,33 @@ ratio needs no more.
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import fcntl
 import logging
 import mmap
 import os
-import platform
-import re
 import struct
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError, shortened
-from myisam_exporter.outside.bounded_reading import bounded_text
+from myisam_exporter.kernel.perf_events import (
+    RING_PAGES,
+    events_folder,
+    online_cpus,
+    open_on,
+    tracepoint,
+    why_not,
+)
 
 _log = logging.getLogger(__name__)
-TRACEFS = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
-SYSCALLS = {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "s390x": 331, "riscv64": 241}
 LOOKUP, INSERTION = "mm_filemap_get_pages", "mm_filemap_add_to_page_cache"
 LOOKUP_FIELDS = ("i_ino", "s_dev", "index", "last_index", "common_pid")
 INSERTION_FIELDS = ("i_ino", "s_dev", "order")
-ATTRIBUTE_BYTES = 64  # PERF_ATTR_SIZE_VER0
-TYPE_TRACEPOINT, SAMPLE_RAW, FLAG_DISABLED, FLAG_WATERMARK, OPEN_CLOEXEC = 2, 1 << 10, 1, 1 << 14, 8
 IOC_ENABLE, IOC_DISABLE, IOC_SET_OUTPUT, IOC_SET_FILTER = 0x2400, 0x2401, 0x2405, 0x40082406
 RECORD_LOST, RECORD_SAMPLE = 2, 9
-RING_PAGES = 256
 HEAD, TAIL = 1024, 1032  # of struct perf_event_mmap_page
 WINDOW_SECONDS, READ_EVERY_SECONDS = 0.5, 0.05
 LONGEST_PAUSE_SECONDS = 30.0
@@ -64,26 +61,12 @@ class Counts:
     lost_lately: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Tracepoint:
-    identifier: int
-    offsets: Mapping[str, tuple[int, str]]
-
-    def field(self, name: str) -> struct.Struct:
-        if name not in self.offsets:
-            raise UserError(
-                f"the tracepoints of this kernel ({platform.release()}) have no field {name}: precise page-cache counts need Linux 6.12 or later."
-            )
-        offset, code = self.offsets[name]
-        return struct.Struct(f"={offset}x{code}")
-
-
 class PageCacheTracer:
     """Counts while it runs. Raises UserError with the remedy where that is not possible."""
 
     def __init__(self, budget: float = DEFAULT_BUDGET) -> None:
-        folder = _events_folder()
-        self._lookup, self._insertion = _tracepoint(folder / LOOKUP), _tracepoint(folder / INSERTION)
+        folder = events_folder()
+        self._lookup, self._insertion = tracepoint(folder / LOOKUP), tracepoint(folder / INSERTION)
         self._lookup_fields = [self._lookup.field(name) for name in LOOKUP_FIELDS]
         self._insertion_fields = [self._insertion.field(name) for name in INSERTION_FIELDS]
         self._budget = budget
@@ -105,7 +88,7 @@ class PageCacheTracer:
             self._open_all()
         except OSError as error:
             self._close_all()
-            raise _why_not(error) from None
+            raise why_not(error) from None
         self._thread = threading.Thread(target=self._run, name="tracer", daemon=True)
         self._thread.start()
 
@@ -140,14 +123,14 @@ class PageCacheTracer:
         self._close_all()
 
     def _open_all(self) -> None:
-        for cpu in _online_cpus():
+        for cpu in online_cpus():
             self._open_on(cpu)
 
     def _open_on(self, cpu: int) -> None:
-        lookup = _perf_event_open(self._lookup.identifier, cpu)
+        lookup = open_on(self._lookup.identifier, cpu)
         self._descriptors.append(lookup)
         self._rings.append(mmap.mmap(lookup, (1 + RING_PAGES) * mmap.PAGESIZE))
-        insertion = _perf_event_open(self._insertion.identifier, cpu)
+        insertion = open_on(self._insertion.identifier, cpu)
         self._descriptors.append(insertion)
         fcntl.ioctl(insertion, IOC_SET_OUTPUT, lookup)
 
@@ -181,7 +164,7 @@ class PageCacheTracer:
         try:
             self._take_turns()
         except OSError as error:
-            self._failure = str(_why_not(error))
+            self._failure = str(why_not(error))
         except Exception as error:
             _log.exception("Page-cache lookups are no longer counted")
             self._failure = f"precise page-cache counts have ended by a fault: {shortened(repr(error))}."
@@ -300,90 +283,3 @@ class Following:
 
 def _device(number: int) -> int:
     return os.makedev(number >> _KERNEL_MINOR_BITS, number & ((1 << _KERNEL_MINOR_BITS) - 1))
-
-
-def _events_folder() -> Path:
-    for root in TRACEFS:
-        try:
-            is_mounted, folder = (root / "events").is_dir(), root / "events" / "filemap"
-            if folder.is_dir():
-                return folder
-        except PermissionError:
-            raise UserError(
-                f"{root} may not be read: precise page-cache counts need root, or CAP_PERFMON and read access to tracefs."
-            ) from None
-        if is_mounted:
-            raise UserError(
-                "this kernel has no filemap tracepoints: precise page-cache counts need Linux 6.12 or later."
-            )
-    raise UserError(
-        "tracefs is not mounted: precise page-cache counts need `mount -t tracefs none /sys/kernel/tracing`."
-    )
-
-
-def _tracepoint(folder: Path) -> _Tracepoint:
-    try:
-        identifier = int(bounded_text(folder / "id"))
-        text = bounded_text(folder / "format")
-    except FileNotFoundError:
-        raise UserError(
-            f"this kernel ({platform.release()}) has no tracepoint filemap:{folder.name}: precise page-cache counts need Linux 6.12 or later."
-        ) from None
-    except OSError as error:
-        raise _why_not(error) from None
-    offsets = {}
-    for name, offset, size, signed in re.findall(
-        r"field:[^;]*?(\w+);\s*offset:(\d+);\s*size:(\d+);\s*signed:(\d)", text
-    ):
-        code = {1: "B", 2: "H", 4: "I", 8: "Q"}.get(int(size))
-        if code:
-            offsets[name] = (int(offset), code.lower() if signed == "1" else code)
-    return _Tracepoint(identifier, offsets)
-
-
-def _online_cpus() -> list[int]:
-    text = bounded_text("/sys/devices/system/cpu/online").strip()
-    cpus: list[int] = []
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        cpus += range(int(first), int(last or first) + 1)
-    return cpus
-
-
-def _perf_event_open(identifier: int, cpu: int) -> int:
-    number = SYSCALLS.get(platform.machine())
-    if number is None:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    watermark = RING_PAGES * mmap.PAGESIZE // 2
-    attribute = struct.pack(
-        "=IIQQQQQIIQ",
-        TYPE_TRACEPOINT,
-        ATTRIBUTE_BYTES,
-        identifier,
-        1,
-        SAMPLE_RAW,
-        0,
-        FLAG_DISABLED | FLAG_WATERMARK,
-        watermark,
-        0,
-        0,
-    )
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.syscall.restype = ctypes.c_long
-    descriptor = libc.syscall(
-        ctypes.c_long(number),
-        attribute,
-        ctypes.c_int(-1),
-        ctypes.c_int(cpu),
-        ctypes.c_int(-1),
-        ctypes.c_ulong(OPEN_CLOEXEC),
-    )
-    if descriptor < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return int(descriptor)
-
-
-def _why_not(error: OSError) -> UserError:
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return UserError("precise page-cache counts need root, or CAP_PERFMON and read access to tracefs.")
-    return UserError(f"precise page-cache counts are not possible here: {error.strerror}.")

@@ -31,7 +31,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_exporter.server.login_path": {"os.open": "looked at once open: a file that nobody else may read", "open": GIVEN},
     "myisam_exporter.kernel.process_files": {"open": KERNEL},
     "myisam_exporter.server.process_reader": {"os.open": KERNEL, "open": KERNEL},
-    "myisam_exporter.kernel.tracepoints": {".is_dir": KERNEL},
+    "myisam_exporter.kernel.perf_events": {".is_dir": KERNEL},
     "myisam_exporter.web.unix_listener": {"os.open": "the daemon's own socket, looked at once open", "os.chown": "the same, by its descriptor", "os.chmod": "the same"},
     "myisam_advisor.catalogue.configuration": {".exists": GIVEN},
     "myisam_advisor.history.file": {".is_file": OWN},

@@ -125,7 +125,7 @@ def test_storage_is_trusted_only_where_its_reads_are_counted(tmp_path: Path, mon
 
 def test_system_calls_that_have_no_name_in_the_c_library() -> None:
     """Against the kernel's own table, which arm64 and riscv64 share, and this machine's."""
-    from myisam_exporter.kernel.tracepoints import SYSCALLS
+    from myisam_exporter.kernel.perf_events import SYSCALLS
 
     assert SYSCALLS == {"x86_64": 298, "aarch64": 241, "ppc64le": 319, "s390x": 331, "riscv64": 241}
     shared = Path("/usr/include/asm-generic/unistd.h")

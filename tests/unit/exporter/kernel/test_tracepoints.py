@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.errors import UserError
-from myisam_exporter.kernel import tracepoints
+from myisam_exporter.kernel import perf_events, tracepoints
 from myisam_exporter.kernel.tracepoints import INSERTION, INSERTION_FIELDS, LOOKUP, LOOKUP_FIELDS, PageCacheTracer
 
 
@@ -22,15 +22,15 @@ def formats(root: Path, lookup_fields: tuple[str, ...] = LOOKUP_FIELDS) -> None:
 
 def test_a_field_that_this_kernel_lacks_is_told_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     formats(tmp_path, LOOKUP_FIELDS[:-2])
-    monkeypatch.setattr(tracepoints, "TRACEFS", (tmp_path,))
+    monkeypatch.setattr(perf_events, "TRACEFS", (tmp_path,))
     with pytest.raises(UserError, match="have no field last_index"):
         PageCacheTracer()
 
 
 def test_any_fault_ends_the_counts_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     formats(tmp_path)
-    monkeypatch.setattr(tracepoints, "TRACEFS", (tmp_path,))
-    monkeypatch.setattr(tracepoints, "_online_cpus", list)  # none: no event is opened, and all else is as it is
+    monkeypatch.setattr(perf_events, "TRACEFS", (tmp_path,))
+    monkeypatch.setattr(tracepoints, "online_cpus", list)  # none: no event is opened, and all else is as it is
     tracer = PageCacheTracer()
     try:
         assert tracer.counts().lookups == {}
