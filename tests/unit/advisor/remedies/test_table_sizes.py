@@ -2,12 +2,12 @@
 
 import pytest
 
-from myisam_advisor.remedies.table_sizes import innodb_size
+from myisam_advisor.remedies.table_sizes import grown_bytes, grown_index_bytes, innodb_size
 
 Row = dict[str, int | str | None]
 
 
-def index(number: int, longest: int, *, unique: bool = False, algorithm: str = "btree") -> Row:
+def index(number: int, longest: int | None, *, unique: bool = False, algorithm: str = "btree") -> Row:
     return {"index_number": number, "algorithm": algorithm, "is_unique": int(unique), "maximum_key_bytes": longest}
 
 
@@ -35,3 +35,16 @@ def test_holes_are_not_copied_and_every_index_counts() -> None:
     assert (innodb_size(COUNTER | {"free_bytes": 6_000_000}) or 0) < (innodb_size(COUNTER) or 0)
     one, two = (innodb_size(TWO, [index(1, 16, unique=True), index(2, 12)][:count]) or 0 for count in (1, 2))
     assert one < two
+
+
+def test_an_unpacked_index_grows_to_two_thirds_of_full_pages_of_its_longest_entries() -> None:
+    """MySQL manual, "Estimating Query Performance" and "MyISAM key space": rows x (key length + 4) / 0.67."""
+    assert grown_bytes(1000, index(1, 63)) == pytest.approx(100_000)
+    assert grown_bytes(None, index(1, 63)) is None
+    assert grown_bytes(1000, index(1, None)) is None
+
+
+def test_all_indexes_grow_to_their_sum_which_is_known_where_each_is() -> None:
+    assert grown_index_bytes(1000, [index(1, 63), index(2, 130)]) == 300_000
+    assert grown_index_bytes(1000, [index(1, 63), index(2, None)]) is None
+    assert grown_index_bytes(1000, []) is None
