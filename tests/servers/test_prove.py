@@ -26,9 +26,9 @@ from tests.support.servers import CopiedServer, binaries_of, working
 from .test_proofs import OBJECT, SCAN, TRIAL_SECONDS, checked, finding, program, shop, state
 from .test_proofs import RULE as FIXED
 from .test_record import HISTORY, leftovers, settings
-from .trials import processes, temporary
+from .trials import processes, temporary, without_sysbench
 
-__all__ = ["shop", "state", "temporary"]  # fixtures that tests of proofs and trials share
+__all__ = ["shop", "state", "temporary", "without_sysbench"]  # fixtures that tests of proofs and trials share
 RULE = "key-buffer-too-small"
 # Two searchers make more statements a second on a quiet machine than a recording takes unasked.
 SURE = ("--yes", "--maximum-rate", "1000000")
@@ -123,6 +123,15 @@ def test_without_anything_to_try_nothing_is_recorded(mariadb: PrivateServer, sta
     assert done.returncode == 2
     assert "no finding has a change that can be tried" in done.stderr
     assert mariadb.execute("SHOW GLOBAL STATUS LIKE 'Slow_queries'") == before
+
+
+def test_without_sysbench_nothing_is_recorded(state: Path, without_sysbench: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", without_sysbench)
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=64K"]) as server:
+        words(server)
+        with searching(server):
+            done = program(state, server, "prove", RULE, "--seconds", "2s", *SURE, "--budget", "5s", "--interval", "3s")
+        assert (done.returncode, done.stderr) == (2, "myisam-advisor: sysbench is not installed: apt install sysbench.\n")
 
 
 def test_what_the_server_keeps_by_itself_is_recorded_without_a_question(state: Path) -> None:

@@ -24,9 +24,9 @@ from tests.support.servers import MARIADB, CopiedServer, binaries_of
 
 from .conftest import schema
 from .test_daemon_faults import small_disk
-from .trials import SMALL, SMALL_DISK_KILOBYTES, fails, long_trial, make_table, temporary
+from .trials import SMALL, SMALL_DISK_KILOBYTES, fails, long_trial, make_table, temporary, trial, without_sysbench
 
-__all__ = ["temporary"]  # a fixture that tests of a trial share
+__all__ = ["temporary", "without_sysbench"]  # fixtures that tests of a trial share
 
 
 @pytest.fixture
@@ -112,6 +112,17 @@ def test_two_at_once_would_measure_each_other(temporary: Path) -> None:
     fails(temporary, rf"another trial is running on this machine \(process {running.pid}\)", "io", *SMALL)
     running.send_signal(signal.SIGINT)
     running.communicate(timeout=30)
+
+
+@pytest.mark.parametrize("words", [("row-format", *SMALL), ("engine",)])
+def test_without_sysbench_nothing_is_begun(mariadb: PrivateServer, temporary: Path, without_sysbench: str, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
+    monkeypatch.setenv("PATH", without_sysbench)
+    with schema(mariadb, "bare") as name:
+        make_table(mariadb, name)
+        status, _, errors = trial(temporary, *words, "--table", f"{name}.orders", "--socket", mariadb.socket, "--user", "root")
+    assert status == 2
+    assert errors.splitlines()[-1] == "myisam-advisor: sysbench is not installed: apt install sysbench."
+    assert "trial: " not in errors
 
 
 def test_a_disk_without_room_is_refused_before_anything_is_made(temporary: Path) -> None:

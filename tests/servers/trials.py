@@ -41,6 +41,18 @@ def temporary() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture
+def without_sysbench() -> Iterator[str]:
+    """A PATH of all programs of this machine but that one."""
+    with tempfile.TemporaryDirectory(prefix="programs-", dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        for folder in os.environ["PATH"].split(os.pathsep):
+            for program in Path(folder).glob("*"):
+                if program.name != "sysbench" and not os.path.lexists(f"{name}/{program.name}"):
+                    (Path(name) / program.name).symlink_to(program)
+        yield name
+
+
 def processes(folder: Path) -> list[str]:
     """The command lines that name the folder."""
     found = []

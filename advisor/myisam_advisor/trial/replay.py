@@ -11,6 +11,7 @@ from pathlib import Path
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
+from myisam_advisor.trial.statements.sender import sender_program
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 SCRIPT = Path(__file__).with_name("replay.lua")
@@ -54,9 +55,7 @@ def write_statements(folder: Path, threads: Sequence[Iterable[bytes]]) -> int:
 
 def replay(server: PrivateServer, folder: Path, threads: int, database: str) -> Replayed:
     """Send them all. Raises TrialError when a statement fails, or the server dies."""
-    program = shutil.which("sysbench")
-    if program is None:
-        raise TrialError("sysbench is not installed: apt install sysbench.")
+    program = sender_program()
     script = folder / SCRIPT.name
     script.write_bytes(SCRIPT_TEXT)
     command = [

@@ -21,6 +21,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
+from myisam_advisor.trial.statements.sender import sender_program
 from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.sources import Source, needed_bytes
 from myisam_advisor.trial.tables.table_lock import Lock
@@ -127,6 +128,7 @@ def _bench(
                 raise TrialError("this experiment reads a file of its own: it has no use for --table.")
             yield Bench(options, directory.path, None, (), listener)
             return
+        sender_program()
         listener.doing("starting a private server")
         with (
             private_server(subject, directory.path, experiment.options) as server,

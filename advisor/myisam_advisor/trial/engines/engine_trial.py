@@ -37,6 +37,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits
+from myisam_advisor.trial.statements.sender import sender_program
 from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.made import MINIMUM_ROWS
 from myisam_advisor.trial.tables.sources import Source
@@ -75,6 +76,7 @@ class EngineMaterial:
 def run_engine_trial(material: EngineMaterial, options: TrialOptions, listener: Listener) -> EngineResult:
     """Convert copies, and measure. Raises TrialError for whatever stops it, and for root; nothing is left behind."""
     expect_not_root()
+    sender_program()
     with ReapedDirectory() as directory, ExitStack() as stack:
         trial = _EngineTrial(material, options, listener, directory.path, stack)
         with as_trial_errors(trial.expect_alive):

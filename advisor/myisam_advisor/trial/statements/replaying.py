@@ -30,6 +30,7 @@ from myisam_advisor.trial.statements.parts import Part, Parts, databases_of
 from myisam_advisor.trial.statements.replay_result import Fidelity, KindResult, ReplayResult, VariantResult
 from myisam_advisor.trial.statements.same_values import Asked, asked_twice, other_values, to_ask
 from myisam_advisor.trial.statements.schedule import Schedule, schedule_bytes
+from myisam_advisor.trial.statements.sender import sender_program
 from myisam_advisor.trial.statements.stages import Stage, make_account, privileges_for
 from myisam_advisor.trial.statements.survey import Judging, Survey, options_fold_names, survey
 from myisam_advisor.trial.statements.tally import Run, measured, rows_answered, seen_answers
@@ -59,6 +60,7 @@ def run_replay(
 ) -> ReplayResult:
     """Replay under each variant. Raises TrialError for whatever stops it, and for root; nothing is left behind."""
     expect_not_root()
+    sender_program()
     with ReapedDirectory() as directory, ExitStack() as stack:
         return _Replay(material, options, listener, directory.path, stack).run(variants)
 
