@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from myisam_advisor.judging.findings import Finding
     from myisam_advisor.proofs.recordings import Recording
     from myisam_advisor.trial.bench import TrialOptions
+    from myisam_advisor.trial.statements.definitions import Found
     from myisam_advisor.trial.statements.material import ReplayOptions
     from myisam_advisor.trial.statements.replay_result import ReplayResult
     from myisam_advisor.trial.statements.replay_task import ReplayTask
     from myisam_advisor.trial.statements.survey import Survey, TableName
     from myisam_advisor.trial.statements.variants import Variant
+    from myisam_advisor.trial.tables.sources import Source
     from myisam_exporter.server.location import Location
     from myisam_exporter.server.session import Session
 
@@ -146,26 +148,15 @@ def _task(
     stack: ExitStack,
 ) -> ReplayTask:
     from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
-    from myisam_advisor.trial.statements.definitions import find_definitions, trigger_notes, unseen_triggers
+    from myisam_advisor.trial.statements.definitions import trigger_notes, unseen_triggers
     from myisam_advisor.trial.statements.replay_task import ReplayTask
     from myisam_advisor.trial.statements.watched import changed_since, meaning_notes, meaning_settings, replay_settings
-    from myisam_advisor.trial.tables.sources import find_copyable
     from myisam_exporter.facts.unknown import Unknown
 
     path = wish.workload or Path()
-    found = workload.found
     location = _located(session, variables)
-    directory = location.data_directory
-    if isinstance(directory, Unknown):
-        from myisam_advisor.errors import TrialError
-
-        raise TrialError(f"a replay copies tables as files, and {directory.reason}: {directory.remedy}.")
-    wanted = _wanted(found, copy.tables)
-    used = find_definitions(session, wanted, found.called)
-    if not copy.tables:
-        wanted = sorted({*wanted, *used.tables})
-    sources, missing = stack.enter_context(find_copyable(directory, wanted, copy.copy_limit, location.owner))
-    missing = {**missing, **_left_aside(found, wanted)}
+    directory = _data_directory(location)
+    used, sources, missing = _copyable(workload.found, copy, session, directory, location.owner, stack)
     _expect_tables(sources, missing, path)
     copied = frozenset((source.schema, source.table) for source in sources)
     chosen = variants_of(*tried, copied, wish)
@@ -210,6 +201,31 @@ def _located(session: Session, variables: Mapping[str, str]) -> Location:
     return locate(
         dict(variables), session.status_number("Uptime"), session.peer_process(), session.target.may_be_local, Path("/proc")
     )  # fmt: skip
+
+
+def _data_directory(location: Location) -> Path:
+    from myisam_advisor.errors import TrialError
+    from myisam_exporter.facts.unknown import Unknown
+
+    directory = location.data_directory
+    if isinstance(directory, Unknown):
+        raise TrialError(f"a replay copies tables as files, and {directory.reason}: {directory.remedy}.")
+    return directory
+
+
+def _copyable(
+    found: Survey, copy: CopyOptions, session: Session, directory: Path, owner: int | None, stack: ExitStack
+) -> tuple[Found, list[Source], dict[TableName, str]]:
+    """The definitions that statements use, the tables that can be copied, open until the stack ends, and why others are not."""
+    from myisam_advisor.trial.statements.definitions import find_definitions
+    from myisam_advisor.trial.tables.sources import find_copyable
+
+    wanted = _wanted(found, copy.tables)
+    used = find_definitions(session, wanted, found.called)
+    if not copy.tables:
+        wanted = sorted({*wanted, *used.tables})
+    sources, missing = stack.enter_context(find_copyable(directory, wanted, copy.copy_limit, owner))
+    return used, sources, {**missing, **_left_aside(found, wanted)}
 
 
 def _wanted(found: Survey, chosen: Sequence[str]) -> list[TableName]:
