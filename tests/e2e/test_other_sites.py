@@ -1,6 +1,7 @@
 """What a page of somebody else's, open in the administrator's browser, can find out about a daemon on the same machine."""
 
 import http.server
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from selenium.webdriver import Chrome
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.e2e.browser import chromium
-from tests.support.daemon import Daemon, serving
+from tests.support.daemon import Daemon, serving, wait_for
 from tests.support.servers import CopiedServer, binaries_of
 
 # Each by itself: whether the page hears that it came. A script is told its failure by its status, a style sheet and a picture too.
@@ -33,6 +34,15 @@ const asked = Object.entries(kinds).map(([kind, make]) => new Promise((told) => 
 }));
 asked.push(fetch(address, {mode: "no-cors"}).then(() => ["fetch", "came"], () => ["fetch", "did not"]));
 Promise.all(asked).then((all) => done(Object.fromEntries(all)));
+"""
+
+
+# What Chromium fetches, and shows where nobody looks, before a link is followed.
+FORESEE = """
+const rules = document.createElement("script");
+rules.type = "speculationrules";
+rules.textContent = JSON.stringify({prefetch: [{source: "list", urls: [arguments[0]]}], prerender: [{source: "list", urls: [arguments[1]]}]});
+document.body.append(rules);
 """
 
 
@@ -90,3 +100,27 @@ def test_a_page_of_another_site_cannot_tell_what_is_here_from_what_is_not(daemon
         browser.execute_script("const link = document.createElement('a'); link.href = arguments[0]; document.body.append(link); link.click();", f"{here}/")
         assert browser.execute_async_script("const done = arguments[0]; fetch(location.href).then((answer) => done(answer.status), () => done(0));") == 200
         assert browser.current_url == f"{here}/"
+
+
+def answered(browser: Chrome) -> dict[str, int]:
+    """The status of each address that was answered since the last call."""
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]  # type: ignore[no-untyped-call]
+    answers = [message["params"]["response"] for message in messages if message["method"] == "Network.responseReceived"]
+    return {str(one["url"]): int(one["status"]) for one in answers}
+
+
+def test_a_page_of_another_site_has_nothing_fetched_before_somebody_follows_its_link(daemon: Daemon) -> None:
+    fetched, shown = f"http://127.0.0.1:{daemon.port}/metrics", f"http://127.0.0.1:{daemon.port}/tables"
+    with chromium(network=True) as browser, elsewhere() as address:
+        browser.get(address)
+        browser.execute_script(FORESEE, fetched, shown)
+        seen: dict[str, int] = {}
+
+        def both_came() -> bool:
+            seen.update(answered(browser))
+            return {fetched, shown} <= seen.keys()
+
+        assert wait_for(both_came)
+        assert (seen[fetched], seen[shown]) == (403, 403)
+        browser.execute_script("location.href = arguments[0]", shown)
+        assert wait_for(lambda: browser.title.startswith("Tables"))

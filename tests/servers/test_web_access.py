@@ -153,6 +153,11 @@ def test_nothing_is_a_part_of_another_origins_page(daemon: Daemon, path: str) ->
         # Links are followed, and a browser of before it said what for is no other.
         followed = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
         assert daemon.get(path, {**followed, "Sec-Fetch-Dest": "document"}).status == daemon.get(path, followed).status == daemon.get(path).status
+    # What is fetched before anybody wants to see it says that nobody else's page asks for it.
+    for purpose in ("prefetch", "prefetch;prerender", "prefetch;anonymous-client-ip"):
+        for site in ("none", "same-origin", "cross-site"):
+            foreseen = {"Sec-Purpose": purpose, "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+            assert daemon.get(path, foreseen).status == 403, (purpose, site)
     for mode, kind in PARTS:
         own = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": kind}
         assert daemon.get(path, own).status == daemon.get(path).status

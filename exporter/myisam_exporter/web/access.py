@@ -109,6 +109,9 @@ def _is_part_of_another_page(request: Request) -> bool:
     Such a page reads no answer, but sees whether one came, and when, and may ask as often as it likes. Links to here are followed all the same.
     """
     headers = request.headers
+    if "prefetch" in headers.get("sec-purpose", ""):
+        # Chromium sends what another site's speculation rules name as if somebody had typed it. Whoever follows the link asks again.
+        return True
     if headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
         return False
     return (
