@@ -28,6 +28,8 @@ PREFIX = "myisam_"
 TABLE_LABELS = ("schema", "table")
 BACKGROUND = "Looked at in the background."
 Kind = Literal["counter", "gauge"]
+# 200 bytes each. Programs that make tables by the minute left those of a day, of a month, until the daemon was out of memory.
+MOST_TOTALS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,13 @@ class Running:
         if growth is not None and growth > 0:
             self.totals[key] += growth
         return self.totals.get(key, 0.0)
+
+    def forget_tables_but(self, shown: Iterable[tuple[str, ...]]) -> None:
+        """Where there are very many, forget those of tables that are not shown: some are gone for good. One that comes back begins at 0, as after a restart."""
+        if len(self.totals) > MOST_TOTALS:
+            names = set(shown)
+            for key in [key for key in self.totals if len(key) == 1 + len(TABLE_LABELS) and key[1:] not in names]:
+                del self.totals[key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,7 @@ class TableMetrics(Group[object]):
                 strangers = any(source.knows_others for source in sources)
                 omitted = choice.omitted_among(growth.by_table, strangers=strangers) if whole else None
                 yield from _grown(name, column, choice, growth, scene.running, omitted)
+        scene.running.forget_tables_but(table_labels(choice.shown))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,15 @@ def counted(before: Snapshot, after: Snapshot, running: Running, limit: int = 10
     return {(value.name, *value.labels[1:]): value.number for value in values if value.name.endswith("_total")}
 
 
+def test_counters_of_tables_that_are_gone_do_not_stay_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("myisam_exporter.metrics.base.MOST_TOTALS", 10)
+    running = Running()
+    for minute in range(50):
+        before, after = (snapshot(moment, (table("kept", count), table(f"log_{minute}", count))) for moment, count in ((0.0, minute), (SECONDS, minute + 1)))
+        assert counted(before, after, running)["table_write_statements_total", "kept"] == minute + 1
+        assert len(running.totals) <= 10
+
+
 def test_write_statements_are_counted_and_not_reckoned_back_from_a_rate() -> None:
     running = Running()
     before = snapshot(0.0, (table("a", 100), IDLE, table("moved", 5), table("several", 9)))
