@@ -13,13 +13,12 @@ from myisam_advisor.remedies.statements.base import Statement
 from myisam_advisor.texts.column_units import in_words
 from myisam_advisor.texts.templates import count, duration, object_name, percent, size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.columns import Row
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
-Row = Mapping[str, Value]
 Points = Sequence[tuple[float, float | None]]
 TableName = tuple[str, str]
 
@@ -161,8 +160,8 @@ class OneTable:
     trials: tuple[Trial, ...]
     untried: str
     missing: tuple[Missing, ...]
-    row: Mapping[str, Value]
-    index_rows: tuple[Mapping[str, Value], ...]
+    row: Row
+    index_rows: tuple[Row, ...]
 
 
 def table_names(facts: FactSet) -> Mapping[TableName, int]:

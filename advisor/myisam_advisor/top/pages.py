@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from myisam_advisor.judging.findings import Finding
@@ -23,11 +23,10 @@ from myisam_advisor.top.scene import Scene, findings_naming, missing, table
 from myisam_advisor.top.trails import GAUGES
 from myisam_advisor.top.view import FINDINGS, HELP, STATEMENTS, TABLE, WHY
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
-Row = Mapping[str, Value]
 # Of a kind in the list; all of it stands below.
 KIND_WIDTH = 60
 

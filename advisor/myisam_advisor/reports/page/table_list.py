@@ -5,7 +5,7 @@ An order is worked out once for each generation of facts, whoever asks how often
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from myisam_advisor.reports.page.links import Links
 from myisam_advisor.reports.page.look import Look
@@ -13,13 +13,12 @@ from myisam_advisor.reports.page.map_view import cut_table
 from myisam_advisor.reports.page.view import moment
 from myisam_advisor.texts.templates import count, percent, rate, size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.look.fact_set import FactRows
 
 TABLES_A_PAGE = 100
 LONGEST_SEARCH = 200
 SHOWN_NAME = 64
-Row = Mapping[str, Value]
 RATES = ("rows_read_per_second", "write_statements_per_second")
 
 
