@@ -104,3 +104,31 @@ def test_a_uuid_is_sixteen_bytes_and_identifies_rows() -> None:
     low, high = bytes_after(table(uuid, replace(uuid, name="v"), integer()), Contents(2_000_000, 74_000_000, 1024, 0, "fixed"), "InnoDB", MARIADB)
     assert high < 200_000_000, "two of them and an INT; as texts of 36 letters each they were told to take more"
     assert high / low < 1.2
+
+
+@pytest.mark.parametrize(
+    ("longest", "dynamic", "old"),
+    [(60, 61, 61), (255, 256, 256), (256, 20 + 2, 258), (788, 20 + 2, 790), (789, 20 + 2, 768 + 20 + 2)],
+)
+def test_what_of_a_full_row_stays_in_its_page_ends_at_a_byte(longest: int, dynamic: int, old: int) -> None:
+    """Header, number of the row and transaction are 24 bytes; a long value leaves 20 of them, and in old formats its first 768."""
+    made = table(text("x", longest))
+    assert [full_row_bytes(made, name) - 24 for name in ("DYNAMIC", "COMPACT", "REDUNDANT")] == [dynamic, old, old]
+
+
+def test_mariadb_counts_a_text_whole_to_255_bytes() -> None:
+    assert [counted_bytes(table(text("x", longest)), MARIADB, "DYNAMIC") - 24 for longest in (255, 256)] == [256, 21]
+
+
+def test_compact_counts_768_bytes_of_a_long_text_and_its_reference() -> None:
+    assert [counted_bytes(table(text("x", longest)), MARIADB, "COMPACT") - 24 for longest in (700, 788, 1000)] == [702, 790, 790]
+
+
+def test_a_long_char_is_fixed_to_768_bytes() -> None:
+    assert [is_fixed(Column("c", types.STRING, longest, LATIN1, False)) for longest in (768, 769)] == [True, False]
+
+
+def test_indexes_that_are_no_trees_in_innodb_are_not_counted() -> None:
+    keyed = table(integer(), text("x", 4), indexes=(index((0, 4), unique=True), index((1, 4), name="of_x")))
+    assert [one.index for one in counted_trees(keyed, MYSQL, "DYNAMIC")] == ["", "", "of_x", "of_x"]
+    assert [one.index for one in counted_trees(keyed, MYSQL, "DYNAMIC", indexes=())] == ["", ""]
