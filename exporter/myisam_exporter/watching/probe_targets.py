@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import UserError, brief
 from myisam_exporter.outside.documents import read_yaml_document
 from myisam_exporter.server.option_files import NOTHING_FURTHER, Further, read_option_files
 from myisam_exporter.server.target import DEFAULT_PORT, Target, target_from_options
@@ -95,11 +95,19 @@ def _listed(path: Path, name: str, entry: Any) -> Listed:
         raise UserError(
             f"{path}: target {name}: either host (and port) or socket is wanted, and perhaps auth_module and auth_modules; nothing else."
         )
+    place = entry.get("host", entry.get("socket"))
+    if not isinstance(place, str) or not place or not place.isprintable():
+        # An empty host would be this machine, which nobody meant.
+        raise UserError(f"{path}: target {name}: {brief(place)} is no host or socket.")
     port = entry.get("port", DEFAULT_PORT)
-    if not isinstance(port, int) or not 0 < port < 65536 or (port != DEFAULT_PORT and "socket" in entry):
+    if (
+        not isinstance(port, int)
+        or isinstance(port, bool)
+        or not 0 < port < 65536
+        or (port != DEFAULT_PORT and "socket" in entry)
+    ):
         raise UserError(f"{path}: target {name}: {port!r} is no port for it.")
-    socket = Path(str(entry["socket"])) if "socket" in entry else None
-    host = str(entry["host"]) if "host" in entry else None
+    host, socket = (place, None) if "host" in entry else (None, Path(place))
     return Listed(name, host, port, socket, *_modules(path, name, entry))
 
 

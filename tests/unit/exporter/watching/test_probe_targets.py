@@ -35,3 +35,15 @@ def test_no_other_is_ever_read_whoever_asks(tmp_path: Path, module: str) -> None
 def test_a_grant_that_is_none_is_named(tmp_path: Path, entry: str) -> None:
     with pytest.raises(UserError, match=r"t\.yaml: target b: "):
         read(tmp_path, f"  b: {{host: x, {entry}}}\n")
+
+
+@pytest.mark.parametrize("entry", ['host: ""', "host: ", "host: [x]", "host: 5", 'host: "a\\nb"', 'socket: ""', "socket: {a: b}", "socket: true", 'socket: "/run/a\\0b"', "host: x, port: true", "host: x, port: 0"])
+def test_a_place_that_is_none_is_an_error_and_not_this_machine(tmp_path: Path, entry: str) -> None:
+    with pytest.raises(UserError, match=r"t\.yaml: target b: .* is no (host or socket|port for it)\."):
+        read(tmp_path, f"  b: {{{entry}}}\n")
+
+
+def test_a_host_and_a_socket_are_read_as_they_stand(tmp_path: Path) -> None:
+    listed = read(tmp_path, "  a: {host: db1.example, port: 3307}\n  b: {socket: /run/mysqld/forum.sock}\n").listed
+    assert (listed["a"].host, listed["a"].port, listed["a"].socket) == ("db1.example", 3307, None)
+    assert (listed["b"].host, listed["b"].address) == (None, "unix:/run/mysqld/forum.sock")
