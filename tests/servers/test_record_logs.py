@@ -1,5 +1,6 @@
 """What servers write into their logs beside plain statements, and how it is read: the database before a connection's end, procedures, several statements at once."""
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -180,3 +181,29 @@ def test_what_triggers_and_functions_run_is_no_statement_that_was_sent(server: P
     told = [event.statement.decode() for event in events if event.database == b"shop"]
     assert [statement for statement in told if not statement.upper().startswith("SET NAMES")] == list(sent)
     assert done.totals.left_out.get("inner statement of a stored program", 0) in (0, 6)
+
+
+@pytest.mark.parametrize("server", ["mariadb-10.5", "mariadb-10.11", "mysql-5.6"], indirect=True, scope="session")
+def test_a_statement_of_seconds_and_a_session_with_a_clock_of_its_own_are_where_they_were(server: PrivateServer, tmp_path: Path) -> None:
+    """MariaDB tells of a statement when it began, or when it ended, and by the clock of its session."""
+    with logging(server, "slow_log") as log, server.session() as own, server.session() as slow:
+        began = time.time()
+        sleeping = threading.Thread(target=ask, args=(slow, "SELECT SLEEP(3.5)"))
+        sleeping.start()
+        ask(own, "SET timestamp = 1700000000")
+        while sleeping.is_alive():
+            ask(own, "SELECT 'by another clock'")
+            server.execute("SELECT 'meanwhile'")
+            time.sleep(0.1)
+        sleeping.join()
+        ask(own, "SET timestamp = DEFAULT")
+        # Each entry is written behind its answer.
+        server.execute("SELECT 'later'")
+        done, events = recorded("slow_log", log, tmp_path)
+    assert "clock" not in done.totals.note
+    [slept] = [event for event in events if b"SLEEP" in event.statement]
+    assert abs(slept.start_microseconds / 1e6 - began) < 1.5
+    asked = [event.start_microseconds / 1e6 - began for event in events if event.statement == b"SELECT 'by another clock'"]
+    assert len(asked) > 10
+    assert -1 < min(asked) < 1.5
+    assert 2 < max(asked) < 5.5

@@ -29,6 +29,7 @@ from myisam_advisor.workload.sources.base import (
     without_hole,
     without_restart,
 )
+from myisam_advisor.workload.told_seconds import ToldSeconds
 
 _MARK = b"# User@Host: "
 _TIME = b"# Time: "
@@ -106,6 +107,7 @@ class _SlowLog:
         self._reading = reading
         self._moments = Moments()
         self._spread = Spread()
+        self._seconds = ToldSeconds()
         self._time: tuple[int, bool] | None = None
         self._database: bytes | None = None
         self._numbers = Numbers(reading.is_one_life)
@@ -166,7 +168,8 @@ class _SlowLog:
             self._reading.resolution_microseconds = 1
             yield event
         else:
-            yield from self._spread.add(event, int(timestamp))
+            second = int(timestamp)
+            yield from self._spread.add(event, second if thread is None else self._seconds.ended(second, event))
 
     def _unusual(self, head: re.Match[bytes], statement: bytes | None) -> Iterator[Event]:
         time, user, attributes, used, settings = head.groups()
@@ -210,7 +213,7 @@ class _SlowLog:
         else:
             timestamp = _TIMESTAMP.search(settings or b"")
             second = int(timestamp[1]) if timestamp else self._time[0] // MICROSECONDS if self._time else 0
-            yield from self._spread.add(event, second)
+            yield from self._spread.add(event, self._seconds.ended(second, event) if _MARIADB in attributes else second)
 
 
 def _made(user: bytes, attributes: bytes, database: bytes | None, statement: bytes) -> Event:
