@@ -95,7 +95,7 @@ def copied_root(folder: Path, source: Path | None = None) -> Iterator[Path]:
 
 @contextmanager
 def small_debian(folder: Path, source: Path | None = None) -> Iterator[System]:
-    """A system of its own below a folder."""
+    """A system of its own below a folder; one at a time on a machine, for two would have the same control groups."""
     if shutil.which("systemd-nspawn") is None:
         pytest.skip("systemd-nspawn is not installed")
     with copied_root(folder, source) as root:

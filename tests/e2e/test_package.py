@@ -1,4 +1,7 @@
-"""The Debian package installed, started, upgraded, removed and purged in a Debian with systemd and MariaDB."""
+"""The Debian package installed, started, upgraded, removed and purged in a Debian with systemd and MariaDB.
+
+Each test finds the service running, its account known and no drop-in, and leaves it so: any of them can be asked alone. What one needs besides is a fixture of its own, or `drop_in`.
+"""
 
 import json
 import re
@@ -13,10 +16,21 @@ from myisam_advisor.rights.drop_in import Wanted, drop_in_text
 from myisam_exporter.version import __version__
 from tests.e2e.debian import System, chrooted, in_chroot, small_debian
 from tests.e2e.intrusion import DROP_INS, SECRETS, SERVICE, STATE, intrude
+from tests.e2e.service import (
+    capabilities,
+    doctor,
+    drop_account,
+    drop_in,
+    main_process,
+    make_account,
+    restart,
+    rights,
+    words_of_the_service,
+)
 from tests.support.daemon import free_port, wait_for
 from tests.support.repository import ROOT
 
-PROCESS_SERVICE = "myisam-advisor-process.service"
+PROCESS_SERVICE, PROCESS_SOCKET_UNIT = "myisam-advisor-process.service", "myisam-advisor-process.socket"
 PROCESS_SOCKET = "/run/myisam-advisor-process.sock"
 TEXTFILE = "/var/lib/prometheus/node-exporter/myisam_advisor.prom"
 RIGHTS_DROP_IN = f"/etc/systemd/system/{SERVICE}.d/rights.conf"
@@ -70,43 +84,52 @@ def test_without_systemd_it_is_installed_started_upgraded_and_taken_away(prepare
 
 
 @pytest.fixture(scope="module")
-def system(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """A booted Debian in which the package was installed before, and whose server knows the account."""
+def booted(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    """A Debian that was booted after the package was installed, whose server knows the account and has a table."""
     with small_debian(tmp_path_factory.mktemp("debian"), prepared) as debian:
         debian.run_at_rest(*INSTALL)
         debian.boot()
+        debian.run("mariadb", text="CREATE DATABASE shop; CREATE TABLE shop.orders (a INT PRIMARY KEY) ENGINE=MyISAM; INSERT INTO shop.orders VALUES (1), (2);")
+        make_account(debian)
         yield debian
 
 
-def main_process(system: System) -> str:
-    return system.run("systemctl", "show", "--property=MainPID", "--value", SERVICE).strip()
+@pytest.fixture
+def system(booted: System) -> System:
+    """The same for each test: the one of the package's end may have been before."""
+    if not (booted.root / "usr/bin/myisam-advisor").exists():
+        booted.run("dpkg", "--install", "/advisor.deb")
+    return booted
 
 
-def capabilities(system: System, service: str) -> int:
-    pid = system.run("systemctl", "show", "--property=MainPID", "--value", service).strip()
-    line = next(line for line in system.run("cat", f"/proc/{pid}/status").splitlines() if line.startswith("CapEff"))
-    return int(line.split()[1], 16)
+@pytest.fixture
+def without_account(system: System) -> Iterator[None]:
+    """Its server does not know the account yet."""
+    drop_account(system)
+    yield
+    drop_account(system)
+    make_account(system)
 
 
-def rights(system: System, status: int, *words: str) -> str:
-    done = system.attempt("myisam-advisor", "rights", *words)
-    assert (done.returncode, done.stderr) == (status, "")
-    return done.stdout
+@pytest.fixture
+def with_files(system: System) -> Iterator[None]:
+    """The service has files.conf."""
+    with drop_in(system, "files", (system.root / DROP_INS[1:] / "files.conf").read_text()):
+        yield
+    system.run("systemctl", "stop", PROCESS_SOCKET_UNIT, PROCESS_SERVICE)
 
 
-def doctor(system: System, *privileges: str) -> str:
-    words = ("--reuid=myisam-advisor", "--regid=myisam-advisor", *(privileges or ("--clear-groups", "--inh-caps=-all")))
-    return system.attempt("setpriv", *words, "myisam-advisor", "doctor").stdout
-
-
+@pytest.mark.usefixtures("without_account")
 def test_it_starts_before_the_account_is_there_and_says_so(system: System) -> None:
+    assert system.run("systemctl", "is-enabled", SERVICE, "myisam-advisor.socket").split() == ["enabled", "enabled"]
     assert system.run("systemctl", "is-active", SERVICE, "myisam-advisor.socket").split() == ["active", "active"]
     assert "refused the user 'myisam-advisor'" in system.run("systemctl", "status", SERVICE)
     assert "myisam_up 0.0" in system.run("python3", "-c", FETCH)
 
 
+@pytest.mark.usefixtures("without_account")
 def test_the_rights_are_given_and_taken_in_one_command_each(system: System) -> None:
-    """Before there is an account. Afterwards all is as it was, for the tests that go the way by hand."""
+    """Before there is an account."""
     system.run("mariadb", text="CREATE DATABASE given; CREATE TABLE given.t (a INT PRIMARY KEY) ENGINE=MyISAM; INSERT INTO given.t VALUES (1), (2), (3);")
     assert "\nnot seen   server login " in rights(system, 1)
     assert system.attempt("ls", RIGHTS_DROP_IN).returncode != 0
@@ -125,23 +148,23 @@ def test_the_rights_are_given_and_taken_in_one_command_each(system: System) -> N
     assert capabilities(system, SERVICE) == 0
     assert system.attempt("systemctl", "is-active", PROCESS_SERVICE).stdout == "inactive\n"
     system.run("mariadb", text=f"DROP DATABASE given; {taken.rpartition(': ')[2]}")
-    system.run("systemctl", "restart", SERVICE)
 
 
+@pytest.mark.usefixtures("without_account")
 def test_a_drop_in_that_it_does_not_start_with_is_taken_back(system: System) -> None:
     broken = f"/etc/systemd/system/{SERVICE}.d/zz-broken.conf"
-    system.run("sh", "-c", f"printf '[Service]\\nNice=11\\n' > {RIGHTS_DROP_IN}; printf '[Service]\\nExecStartPre=/usr/bin/test -e /etc/shadow\\n' > {broken}")
-    done = system.attempt("myisam-advisor", "rights", "--apply", "--yes")
-    assert done.returncode == 2
-    assert "the service runs as before. The account stays." in done.stderr
-    assert system.run("cat", RIGHTS_DROP_IN) == "[Service]\nNice=11\n"
-    assert system.run("systemctl", "show", "--property=Nice", "--value", SERVICE) == "11\n"
-    assert system.attempt("systemctl", "is-active", PROCESS_SERVICE, PROCESS_SERVICE.replace(".service", ".socket")).stdout.split() == ["inactive", "inactive"]
-    assert "left alone" in system.attempt("myisam-advisor", "rights", "--undo").stderr
-    system.run("rm", RIGHTS_DROP_IN, broken)
-    system.run("mariadb", text="DROP USER 'myisam-advisor'@'localhost'")
-    system.run("systemctl", "daemon-reload")
-    system.run("systemctl", "restart", SERVICE)
+    system.run("install", "-D", "-m", "0644", "/dev/stdin", RIGHTS_DROP_IN, text="[Service]\nNice=11\n")
+    system.run("tee", broken, text="[Service]\nExecStartPre=/usr/bin/test -e /etc/shadow\n")
+    try:
+        done = system.attempt("myisam-advisor", "rights", "--apply", "--yes")
+        assert done.returncode == 2
+        assert "the service runs as before. The account stays." in done.stderr
+        assert system.run("cat", RIGHTS_DROP_IN) == "[Service]\nNice=11\n"
+        assert system.run("systemctl", "show", "--property=Nice", "--value", SERVICE) == "11\n"
+        assert system.attempt("systemctl", "is-active", PROCESS_SERVICE, PROCESS_SOCKET_UNIT).stdout.split() == ["inactive", "inactive"]
+        assert "left alone" in system.attempt("myisam-advisor", "rights", "--undo").stderr
+    finally:
+        system.run("rm", RIGHTS_DROP_IN, broken)
 
 
 def test_a_trial_runs_with_the_libraries_of_debian(system: System) -> None:
@@ -152,10 +175,9 @@ def test_a_trial_runs_with_the_libraries_of_debian(system: System) -> None:
     system.run("mariadb", text="DROP DATABASE tried")
 
 
+@pytest.mark.usefixtures("without_account")
 def test_the_printed_grants_are_enough(system: System) -> None:
-    system.run("mariadb", text="CREATE DATABASE shop; CREATE TABLE shop.orders (a INT PRIMARY KEY) ENGINE=MyISAM; INSERT INTO shop.orders VALUES (1), (2);")
-    system.run("mariadb", text=system.run("myisam-advisor", "grants", "--user", "root"))
-    system.run("systemctl", "restart", SERVICE)
+    make_account(system)
     exposed = system.run("python3", "-c", FETCH)
     assert "myisam_up 1.0" in exposed
     assert "myisam_omitted_tables_rows" not in exposed
@@ -165,41 +187,22 @@ def test_the_printed_grants_are_enough(system: System) -> None:
 
 
 def test_words_for_the_service_come_from_etc_default(system: System) -> None:
-    file = system.root / "etc/default/myisam-advisor"
-    shipped = file.read_text()
-    assert 'ARGS=""' in shipped
-    file.write_text(shipped.replace('ARGS=""', 'ARGS="--collect.interval 30s --log.format json"'))
-    try:
-        system.run("systemctl", "restart", SERVICE)
+    with words_of_the_service(system, "--collect.interval 30s --log.format json"):
+        restart(system, SERVICE)
         words = system.run("cat", f"/proc/{main_process(system)}/cmdline").split("\0")
         assert words[-5:-1] == ["--collect.interval", "30s", "--log.format", "json"]
-    finally:
-        file.write_text(shipped)
-        system.run("systemctl", "restart", SERVICE)
 
 
 def test_another_address_is_a_drop_in_of_the_sockets_and_no_word_of_the_services(system: System) -> None:
     """As docs/guide/fleet.md has it; whoever gives the word all the same is told in the log."""
-    [block] = re.findall(r"```ini\n# (/etc/systemd/system/myisam-advisor.socket.d/override.conf\n.*?)```", (ROOT / "docs/guide/fleet.md").read_text("utf-8"), re.DOTALL)
-    path, _, drop_in = block.partition("\n")
+    [text] = re.findall(r"```ini\n# /etc/systemd/system/myisam-advisor.socket.d/override.conf\n(.*?)```", (ROOT / "docs/guide/fleet.md").read_text("utf-8"), re.DOTALL)
     elsewhere = FETCH.replace("127.0.0.1", "127.0.0.2")
-    file = system.root / "etc/default/myisam-advisor"
-    shipped = file.read_text()
-    restart = ("systemctl", "restart", "myisam-advisor.socket", SERVICE)
-    file.write_text(shipped.replace('ARGS=""', 'ARGS="--web.listen-address 127.0.0.2:9942"'))
-    try:
-        system.run(*restart)
+    with words_of_the_service(system, "--web.listen-address 127.0.0.2:9942"):
+        restart(system, "myisam-advisor.socket", SERVICE)
         assert "Connection refused" in system.attempt("python3", "-c", elsewhere).stderr
         system.until("not listening on 127.0.0.2:9942: systemd opened the socket", "journalctl", "--unit", SERVICE, "--no-pager")
-        system.run("install", "-D", "/dev/stdin", path, text=drop_in)
-        system.run("systemctl", "daemon-reload")
-        system.run(*restart)
-        assert "myisam_up " in system.run("python3", "-c", elsewhere)
-    finally:
-        file.write_text(shipped)
-        system.run("rm", "-rf", str(Path(path).parent))
-        system.run("systemctl", "daemon-reload")
-        system.run(*restart)
+        with drop_in(system, "override", text, "myisam-advisor.socket", SERVICE):
+            assert "myisam_up " in system.run("python3", "-c", elsewhere)
 
 
 def test_debians_own_test_of_the_package_passes(system: System) -> None:
@@ -220,20 +223,14 @@ def test_a_reload_and_a_kill(system: System) -> None:
 
 
 def test_a_stopped_daemon_is_replaced_by_the_watchdog(system: System) -> None:
-    system.run("mkdir", "-p", f"/etc/systemd/system/{SERVICE}.d")
-    system.run("tee", f"/etc/systemd/system/{SERVICE}.d/watchdog.conf", text="[Service]\nWatchdogSec=3\nRestartSec=1\n")
-    system.run("systemctl", "daemon-reload")
-    system.run("systemctl", "restart", SERVICE)
-    system.run("systemctl", "kill", "--signal=STOP", SERVICE)
-    system.until("Watchdog timeout", "journalctl", "--no-pager", "--unit", SERVICE)
-    system.until("active\n", "systemctl", "is-active", SERVICE)
-    system.run("rm", f"/etc/systemd/system/{SERVICE}.d/watchdog.conf")
+    with drop_in(system, "watchdog", "[Service]\nWatchdogSec=3\nRestartSec=1\n"):
+        system.run("systemctl", "kill", "--signal=STOP", SERVICE)
+        system.until("Watchdog timeout", "journalctl", "--no-pager", "--unit", SERVICE)
+        system.until("active\n", "systemctl", "is-active", SERVICE)
 
 
+@pytest.mark.usefixtures("with_files")
 def test_the_drop_in_brings_the_files(system: System) -> None:
-    system.run("cp", f"{DROP_INS}/files.conf", f"/etc/systemd/system/{SERVICE}.d/")
-    system.run("systemctl", "daemon-reload")
-    system.run("systemctl", "restart", SERVICE)
     exposed = system.run("python3", "-c", FETCH)
     assert 'myisam_table_rows{schema="shop",table="orders"} 2.0' in exposed
     assert 'myisam_exporter_collector_success{collector="page_cache"} 1.0' in exposed
@@ -266,6 +263,7 @@ def test_who_takes_the_daemon_over_gets_no_further(system: System, profiles: tup
     assert {outcome for attempt, outcome in tried.items() if attempt.startswith("own ")} == {"EPERM"}
 
 
+@pytest.mark.usefixtures("with_files")
 def test_the_daemon_alone_may_ask_about_processes(system: System) -> None:
     assert system.run("stat", "--format=%A %U", PROCESS_SOCKET) == "srw------- myisam-advisor\n"
     asking = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.sendall(b'maps 1\\n'); print(s.recv(99).decode())"
@@ -274,9 +272,10 @@ def test_the_daemon_alone_may_ask_about_processes(system: System) -> None:
     assert "PermissionError" in system.attempt("setpriv", "--reuid=mysql", "--clear-groups", "python3", "-c", asking, PROCESS_SOCKET).stderr
 
 
+@pytest.mark.usefixtures("with_files")
 def test_what_reads_processes_comes_and_goes_with_the_daemon(system: System) -> None:
     system.run("systemctl", "stop", SERVICE)
-    assert system.attempt("systemctl", "is-active", PROCESS_SERVICE, PROCESS_SOCKET.rpartition("/")[2].replace(".sock", ".socket")).stdout.split() == ["inactive", "inactive"]
+    assert system.attempt("systemctl", "is-active", PROCESS_SERVICE, PROCESS_SOCKET_UNIT).stdout.split() == ["inactive", "inactive"]
     assert system.attempt("ls", PROCESS_SOCKET).returncode != 0
     system.run("systemctl", "start", SERVICE)
     assert "\nmyisam_mysqld_read_calls_total " in system.run("python3", "-c", FETCH)
@@ -288,23 +287,19 @@ def test_a_server_that_is_started_anew_is_seen_again(system: System) -> None:
     system.until("myisam_up 1.0", "python3", "-c", FETCH)
 
 
+@pytest.mark.usefixtures("with_files")
 def test_a_data_directory_elsewhere_is_named_in_a_drop_in(system: System) -> None:
-    system.run("sh", "-c", "systemctl stop mariadb.socket mariadb.service && mkdir /srv/db && mv /var/lib/mysql /srv/db/mysql")
+    system.run("sh", "-c", "systemctl stop mariadb.socket mariadb.service && mkdir -p /srv/db && mv /var/lib/mysql /srv/db/mysql")
     system.run("tee", "/etc/mysql/mariadb.conf.d/99-elsewhere.cnf", text="[mariadbd]\ndatadir=/srv/db/mysql\n")
     try:
         system.run("systemctl", "start", "mariadb.service")
-        system.run("systemctl", "restart", SERVICE)
+        restart(system, SERVICE)
         system.until("myisam_up 1.0", "python3", "-c", FETCH)
         assert 'myisam_table_rows{schema="shop",table="orders"}' not in system.run("python3", "-c", FETCH)
-        system.run("tee", f"/etc/systemd/system/{SERVICE}.d/zz-elsewhere.conf", text="[Service]\nBindReadOnlyPaths=/srv/db/mysql\n")
-        system.run("systemctl", "daemon-reload")
-        system.run("systemctl", "restart", SERVICE)
-        system.until('myisam_table_rows{schema="shop",table="orders"} 2.0', "python3", "-c", FETCH)
+        with drop_in(system, "zz-elsewhere", "[Service]\nBindReadOnlyPaths=/srv/db/mysql\n"):
+            system.until('myisam_table_rows{schema="shop",table="orders"} 2.0', "python3", "-c", FETCH)
     finally:
         system.run("sh", "-c", "systemctl stop mariadb.service; rm /etc/mysql/mariadb.conf.d/99-elsewhere.cnf; mv /srv/db/mysql /var/lib/mysql; systemctl start mariadb.service")
-        system.run("rm", "-f", f"/etc/systemd/system/{SERVICE}.d/zz-elsewhere.conf")
-        system.run("systemctl", "daemon-reload")
-        system.run("systemctl", "restart", SERVICE)
 
 
 def test_another_password_is_known_after_a_restart(system: System) -> None:
@@ -314,38 +309,40 @@ def test_another_password_is_known_after_a_restart(system: System) -> None:
         system.run("mariadb", text=f"CREATE OR REPLACE USER watcher@localhost IDENTIFIED BY '{text}'; GRANT PROCESS ON *.* TO watcher@localhost;")
 
     password("one")
-    system.run("cp", f"{DROP_INS}/password.conf", f"/etc/systemd/system/{SERVICE}.d/")
-    system.run("systemctl", "daemon-reload")
-    system.run("systemctl", "restart", SERVICE)
-    assert "myisam_up 1.0" in system.run("python3", "-c", FETCH)
-    password("two")
-    system.run("systemctl", "restart", SERVICE)
-    assert "myisam_up 1.0" in system.run("python3", "-c", FETCH)
-    system.run("rm", f"/etc/systemd/system/{SERVICE}.d/password.conf", "/etc/myisam-advisor/client.cnf")
-    system.run("systemctl", "daemon-reload")
-    system.run("systemctl", "restart", SERVICE)
+    with drop_in(system, "password", (system.root / DROP_INS[1:] / "password.conf").read_text()):
+        assert "myisam_up 1.0" in system.run("python3", "-c", FETCH)
+        password("two")
+        restart(system, SERVICE)
+        assert "myisam_up 1.0" in system.run("python3", "-c", FETCH)
+    system.run("rm", "/etc/myisam-advisor/client.cnf")
 
 
 def test_munin_asks_the_daemon_over_its_socket(system: System) -> None:
     system.run("systemctl", "enable", "myisam-advisor-munin.socket")
-    system.run("systemctl", "restart", SERVICE)
-    assert system.run("stat", "--format=%A %G", "/run/myisam-advisor-munin.sock") == "srw-rw---- munin\n"
-    system.run("myisam-advisor", "munin", "install")
-    system.run("systemctl", "restart", "munin-node")
-    printed = system.attempt("munin-run", "myisam_advisor")
-    assert "c_default_read_requests.value " in printed.stdout
-    assert "c_default_read_requests.value U" not in printed.stdout
-    assert printed.stderr == ""
+    try:
+        restart(system, SERVICE)
+        assert system.run("stat", "--format=%A %G", "/run/myisam-advisor-munin.sock") == "srw-rw---- munin\n"
+        system.run("myisam-advisor", "munin", "install")
+        system.run("systemctl", "restart", "munin-node")
+        printed = system.attempt("munin-run", "myisam_advisor")
+        assert "c_default_read_requests.value " in printed.stdout
+        assert "c_default_read_requests.value U" not in printed.stdout
+        assert printed.stderr == ""
+    finally:
+        system.run("systemctl", "disable", "--now", "myisam-advisor-munin.socket")
+        restart(system, SERVICE)
 
 
 def test_the_daily_check_leaves_its_advice_for_node_exporter(system: System) -> None:
-    folder = "/etc/systemd/system/myisam-advisor-check.service.d"
-    system.run("mkdir", folder)
     # A minute is too long for a test.
     command = next(line for line in (ROOT / "systemd" / "myisam-advisor-check.service").read_text().splitlines() if line.startswith("ExecStart="))
-    system.run("tee", f"{folder}/interval.conf", text=f"[Service]\nExecStart=\n{command.replace('--interval 60s', '--interval 1s')}\n")
+    interval = "/etc/systemd/system/myisam-advisor-check.service.d/interval.conf"
+    system.run("install", "-D", "-m", "0644", "/dev/stdin", interval, text=f"[Service]\nExecStart=\n{command.replace('--interval 60s', '--interval 1s')}\n")
     system.run("systemctl", "daemon-reload")
-    system.run("systemctl", "start", "myisam-advisor-check.service")
+    try:
+        system.run("systemctl", "start", "myisam-advisor-check.service")
+    finally:
+        system.run("rm", interval)
     assert "myisam_advice_interval_seconds " in system.run("cat", TEXTFILE)
     exposed = system.run("python3", "-c", FETCH.replace("9942", "9100"))
     assert "myisam_advice_interval_seconds " in exposed
@@ -365,7 +362,9 @@ def test_the_shell_and_man_know_it(system: System) -> None:
 
 
 def test_upgrade_remove_and_purge(system: System, newer: Path) -> None:
-    """The last one here: it takes the package away."""
+    system.run("systemctl", "enable", "myisam-advisor-munin.socket")
+    restart(system, SERVICE)
+    system.until("history.sqlite", "ls", STATE)
     history = system.run("stat", "--format=%i", f"{STATE}/history.sqlite")
     before = main_process(system)
     shutil.copy(newer, system.root / "newer.deb")
@@ -377,19 +376,26 @@ def test_upgrade_remove_and_purge(system: System, newer: Path) -> None:
     assert system.run("stat", "--format=%i", f"{STATE}/history.sqlite") == history
 
     system.run("systemctl", "disable", "myisam-advisor-munin.socket")
+    own = {"/etc/munin/plugins/myisam_advisor_own", "/etc/munin/plugin-conf.d/myisam-advisor-own"}
+    system.run("myisam-advisor", "munin", "install")
+    system.run("myisam-advisor", "munin", "install", "--instance", "forum")
+    system.run("touch", TEXTFILE, *own)
     system.run("dpkg", "--remove", "myisam-advisor")
+    assert not (system.root / TEXTFILE[1:]).exists()
     assert system.attempt("systemctl", "is-active", SERVICE).stdout == "inactive\n"
     assert not (system.root / "usr/bin/myisam-advisor").exists()
     assert (system.root / STATE[1:] / "history.sqlite").exists()
 
-    for text, is_ours in ((drop_in_text(Wanted()), True), ("[Service]\nNice=11\n", False)):
-        system.run("tee", RIGHTS_DROP_IN if is_ours else f"{RIGHTS_DROP_IN}.kept", text=text)
+    folder = str(Path(RIGHTS_DROP_IN).parent)
+    for text, name in ((drop_in_text(Wanted()), RIGHTS_DROP_IN), ("[Service]\nNice=11\n", f"{RIGHTS_DROP_IN}.kept")):
+        system.run("install", "-D", "-m", "0644", "/dev/stdin", name, text=text)
     system.run("dpkg", "--purge", "myisam-advisor")
     assert not (system.root / STATE[1:]).exists()
     # What `rights` wrote goes, what it kept for somebody stays.
-    assert system.attempt("ls", RIGHTS_DROP_IN).returncode != 0
-    system.run("rm", f"{RIGHTS_DROP_IN}.kept")
-    left = system.run("find", "/etc", "/usr", "/lib/systemd", "/run", "-xdev", "-name", "*myisam?advisor*", "-not", "-path", "/etc/munin/*").split()
-    # What the tests themselves put there.
-    assert set(left) <= {f"/etc/systemd/system/{SERVICE}.d", "/etc/systemd/system/myisam-advisor-check.service.d"}
+    assert system.run("ls", folder) == "rights.conf.kept\n"
+    system.run("rm", "-r", folder)
+    left = system.run("find", "/etc", "/usr", "/lib/systemd", "/run", "-xdev", "-name", "*myisam?advisor*").split()
+    assert own <= set(left)
+    # Folders of drop-ins of other tests.
+    assert set(left) - own <= {f"/etc/systemd/system/{unit}.d" for unit in ("myisam-advisor.socket", "myisam-advisor-check.service")}
     assert system.run("systemctl", "list-units", "--failed", "--no-legend") == ""
