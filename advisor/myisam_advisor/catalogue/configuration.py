@@ -16,7 +16,7 @@ from myisam_advisor.catalogue.shipped_files import shipped_document
 from myisam_advisor.catalogue.site import Site, Suppression
 from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.near import did_you_mean
-from myisam_advisor.texts.yaml_files import fault_at, first_fault, read_yaml
+from myisam_advisor.texts.yaml_files import KeyPath, YamlFile, fault_at, first_fault, read_yaml
 from myisam_exporter.errors import UserError, brief
 
 STANDARD_PATH = Path("/etc/myisam-advisor/config.yaml")
@@ -41,7 +41,8 @@ def load_site(path: Path | None, rule_folders: Sequence[Path], today: date | Non
     rules = {rule.id: rule for rule in with_own_rules((*folders, *rule_folders))}
     reads = document.get("storage_reads_per_second")
     if reads is not None:
-        rules = {name: _on_storage(rule, float(reads)) for name, rule in rules.items()}
+        per_second = _number(reads, "reads per second", ("storage_reads_per_second",), content)
+        rules = {name: _on_storage(rule, per_second) for name, rule in rules.items()}
     for name, thresholds in document.get("thresholds", {}).items():
         if name not in rules:
             raise fault_at(content, ("thresholds", name), _no_such(name, "rule", rules))
@@ -85,13 +86,18 @@ def _with_thresholds(rule: Rule, thresholds: Mapping[str, Any], content: Any) ->
         if name not in parameters:
             raise fault_at(content, place, _no_such(name, f"threshold of {rule.id}", parameters))
         known: Parameter = parameters[name]
-        try:
-            chosen = threshold_value(value, known.unit)
-        except ValueError as error:
-            raise fault_at(content, place, f"{error}.") from None
+        chosen = _number(value, known.unit, place, content)
         shipped = known.default if known.shipped is None else known.shipped
         parameters[name] = replace(known, default=chosen, shipped=shipped)
     return replace(rule, parameters=parameters)
+
+
+def _number(value: object, unit: str, place: KeyPath, content: YamlFile) -> int | float:
+    """A number of the file's in this unit. Raises UserError for what is none, or infinite."""
+    try:
+        return threshold_value(value, unit)
+    except ValueError as error:
+        raise fault_at(content, place, f"{error}.") from None
 
 
 def _suppression(entry: Mapping[str, Any], place: int, rules: Mapping[str, Rule], content: Any) -> Suppression:

@@ -141,6 +141,8 @@ def test_the_storage_moves_what_is_a_share_of_it(tmp_path: Path) -> None:
         ("thresholds: {key-buffer-too-small: {minimum_misses_per_second: 20%}}", "'20%' is no plain number of misses per second"),
         ("thresholds: {key-buffer-too-small: {minimum_misses_per_second: -1}}", "out of range"),
         ("thresholds: {key-buffer-too-small: {minimum_misses_per_second: .nan}}", "out of range"),
+        ("storage_reads_per_second: .nan", "storage_reads_per_second: nan is out of range"),
+        ("storage_reads_per_second: .inf", "storage_reads_per_second: inf is out of range"),
         ("thresholds: {key-buffer-too-small: {minimum_misses_per_second: yes}}", "True is no number and no text"),
         ("thresholds: {key-buffer-too-small: {minimum_mises_per_second: 1}}", "no threshold of key-buffer-too-small 'minimum_mises_per_second'. Did you mean minimum_misses_per_second?"),
         ("thresholds: {key-buffer-to-small: {}}", "there is no rule 'key-buffer-to-small'. Did you mean key-buffer-too-small?"),
