@@ -26,7 +26,7 @@ from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule, write
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import ACCOUNT, make_account
 from myisam_advisor.trial.statements.survey import Judging, TableName, folds_names, survey
-from myisam_advisor.trial.statements.tally import Run, tally
+from myisam_advisor.trial.statements.tally import ReplayRun, tally
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.workload.events import Event
@@ -109,11 +109,11 @@ class RecordedStatements:
         servers = {one.engine: one.server for one in self._servers}
         return schedule, found.seconds, compare_answers(servers, selects(self._events(), judging, copied))
 
-    def _rounds(self, ways: Mapping[str, _Way], schedule: Schedule, limit: float, limits: Limits) -> Rounds[Run]:
+    def _rounds(self, ways: Mapping[str, _Way], schedule: Schedule, limit: float, limits: Limits) -> Rounds[ReplayRun]:
         variants = {name: partial(self._run, way, schedule, limit) for name, way in ways.items()}
         return run_told_rounds(variants, lambda run: run.rate(MAXIMUM_SPEED), limits, self._listener)
 
-    def _run(self, way: _Way, schedule: Schedule, limit: float) -> Run:
+    def _run(self, way: _Way, schedule: Schedule, limit: float) -> ReplayRun:
         server = way.one.server
         if way.kept is not None:
             put_back(way.one, way.kept)
@@ -126,7 +126,9 @@ class RecordedStatements:
         way.locks = way.locks.plus(way.one.locks().since(waited))
         return run
 
-    def _result(self, way: _Way, runs: Rounds[Run], schedule: Schedule, answers: Mapping[str, Compared]) -> Recorded:
+    def _result(
+        self, way: _Way, runs: Rounds[ReplayRun], schedule: Schedule, answers: Mapping[str, Compared]
+    ) -> Recorded:
         engine = way.one.engine
         whole = compare(engine, runs, lambda run: run.rate(MAXIMUM_SPEED))
         kinds = kinds_of(schedule, [(runs, [Variant(engine)])])
@@ -152,6 +154,6 @@ def _kind(kind: KindResult) -> KindSpeed:
     return KindSpeed(kind.fingerprint, one.times, one.low, one.high, one.verdict, note=share)
 
 
-def _median(runs: Sequence[Run]) -> float:
+def _median(runs: Sequence[ReplayRun]) -> float:
     rates = sorted(run.statements_per_second for run in runs)
     return rates[len(rates) // 2]

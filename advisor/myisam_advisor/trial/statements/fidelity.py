@@ -13,7 +13,7 @@ from myisam_advisor.trial.statements.parts import Part
 from myisam_advisor.trial.statements.replay_result import Fidelity, TableStart, Window
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule
 from myisam_advisor.trial.statements.survey import Survey, TableName
-from myisam_advisor.trial.statements.tally import Run, measured
+from myisam_advisor.trial.statements.tally import ReplayRun, measured
 from myisam_advisor.trial.tables.sources import Source
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS
 
@@ -24,8 +24,8 @@ def fidelity_of(
     part: Part,
     window: Window,
     effects: Effects,
-    first: Run,
-    baseline: Sequence[Run],
+    first: ReplayRun,
+    baseline: Sequence[ReplayRun],
 ) -> Fidelity:
     """Of the part that was replayed: what the first run returned, and what the others cost."""
     sender = sum(run.sender_cpu_seconds for run in baseline)
@@ -53,7 +53,7 @@ def fidelity_of(
     )
 
 
-def differing_share(schedule: Schedule, run: Run) -> float:
+def differing_share(schedule: Schedule, run: ReplayRun) -> float:
     """How much of what was sent is not answered as recorded: by the number of statements, or by their recorded time, where that is more."""
     differing: Counter[int] = Counter()
     for (kind, _), count in run.differences.items():

@@ -9,7 +9,7 @@ from myisam_advisor.trial.comparison import Comparison, compare_pairs
 from myisam_advisor.trial.rounds import Rounds, doubted
 from myisam_advisor.trial.statements.replay_result import Difference, KindResult, KindVariant
 from myisam_advisor.trial.statements.schedule import Schedule
-from myisam_advisor.trial.statements.tally import TAKEN, Run
+from myisam_advisor.trial.statements.tally import TAKEN, ReplayRun
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 
 KIND_SHARE = 0.05
@@ -20,13 +20,13 @@ STRAYING_RATIO = 2
 MAXIMUM_DIFFERENCES = 20
 
 
-def compare(name: str, runs: Rounds[Run], rate: Callable[[Run], float]) -> Comparison:
+def compare(name: str, runs: Rounds[ReplayRun], rate: Callable[[ReplayRun], float]) -> Comparison:
     """Hold a variant's rates against the baseline's, round by round."""
     pairs = [(rate(before), rate(after)) for before, after in zip(runs[BASELINE], runs[name], strict=True)]
     return doubted(compare_pairs(name, pairs, runs.course.prior_variance), runs.course)
 
 
-def answered_otherwise(kinds: Sequence[str], baseline: Sequence[Run], changed: Sequence[Run]) -> str:
+def answered_otherwise(kinds: Sequence[str], baseline: Sequence[ReplayRun], changed: Sequence[ReplayRun]) -> str:
     """How a variant answers otherwise than the settings as they are; empty where it does not, but for what neighbours' order explains.
 
     A statement that fails, or finds nothing, is soon done: the speed of such a variant says nothing. What the recording tells no rows of is
@@ -57,7 +57,7 @@ def answered_otherwise(kinds: Sequence[str], baseline: Sequence[Run], changed: S
     return f"{share:.1%} of {of} are answered otherwise under it, so that its speed says nothing: {kinds[kind]} {what}"
 
 
-def _further_shares(beyond: Counter[tuple[int, int]], changed: Sequence[Run]) -> dict[int, float]:
+def _further_shares(beyond: Counter[tuple[int, int]], changed: Sequence[ReplayRun]) -> dict[int, float]:
     """The kinds of which more answers are other ones than neighbours' order explains, and how many of their answers these are.
 
     Of a kind with few statements one or two are chance: there is to be one in every second run.
@@ -73,11 +73,11 @@ def _further_shares(beyond: Counter[tuple[int, int]], changed: Sequence[Run]) ->
     }
 
 
-def _strayed(runs: Sequence[Run]) -> Counter[int]:
+def _strayed(runs: Sequence[ReplayRun]) -> Counter[int]:
     return sum((run.strayed for run in runs), Counter())
 
 
-def kinds_of(schedule: Schedule, parts: Sequence[tuple[Rounds[Run], Sequence[Variant]]]) -> Iterator[KindResult]:
+def kinds_of(schedule: Schedule, parts: Sequence[tuple[Rounds[ReplayRun], Sequence[Variant]]]) -> Iterator[KindResult]:
     """The kinds that take a twentieth of the time or more, as it is or under any variant; those that got worse first.
 
     What has little of the time now, and a lot under a change, is what the change costs.
@@ -94,14 +94,16 @@ def kinds_of(schedule: Schedule, parts: Sequence[tuple[Rounds[Run], Sequence[Var
     yield from sorted(found, key=_worst_first)
 
 
-def _shares(runs: Sequence[Run], kinds: int) -> list[float]:
+def _shares(runs: Sequence[ReplayRun], kinds: int) -> list[float]:
     """Which share of all statements' time each kind has in these runs."""
     spent = [sum(run.kinds[kind].nanoseconds for run in runs if kind in run.kinds) for kind in range(kinds)]
     total = sum(spent) or 1
     return [nanoseconds / total for nanoseconds in spent]
 
 
-def _kind(name: str, kind: int, share: float, parts: Sequence[tuple[Rounds[Run], Sequence[Variant]]]) -> KindResult:
+def _kind(
+    name: str, kind: int, share: float, parts: Sequence[tuple[Rounds[ReplayRun], Sequence[Variant]]]
+) -> KindResult:
     baseline = parts[0][0][BASELINE]
     nanoseconds = sum(run.kinds[kind].nanoseconds for run in baseline)
     count = sum(run.kinds[kind].statements for run in baseline)
@@ -119,12 +121,12 @@ def _worst_first(kind: KindResult) -> tuple[float, float]:
     return (worst, -kind.share)
 
 
-def _kind_variant(kind: int, name: str, runs: Rounds[Run]) -> KindVariant:
+def _kind_variant(kind: int, name: str, runs: Rounds[ReplayRun]) -> KindVariant:
     compared = compare(name, runs, lambda run: run.kind_rate(kind))
     return KindVariant(name, compared.ratio, compared.low, compared.high, compared.verdict)
 
 
-def differences_of(schedule: Schedule, run: Run) -> tuple[Difference, ...]:
+def differences_of(schedule: Schedule, run: ReplayRun) -> tuple[Difference, ...]:
     """The kinds whose rows or errors are other than recorded, the most first."""
     found = []
     for (kind, error), count in run.differences.most_common(MAXIMUM_DIFFERENCES):

@@ -18,7 +18,7 @@ from myisam_advisor.trial.statements.schedule import Schedule, write_schedule
 from myisam_advisor.trial.statements.sender import Sent, send
 from myisam_advisor.trial.statements.stages import ACCOUNT, Stage, StagedTable
 from myisam_advisor.trial.statements.survey import Judging, Survey, TableName, survey
-from myisam_advisor.trial.statements.tally import Run, keep_usual, tally
+from myisam_advisor.trial.statements.tally import ReplayRun, keep_usual, tally
 from myisam_advisor.trial.statements.window import Allowance, Pace, choose, corrected, ends_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessSample, read_process
@@ -41,7 +41,7 @@ class _Timed:
     """A run, and how long what was around it took: until the tables stood ready, from then until the answers were there, and counting these."""
 
     sent: Sent
-    run: Run
+    run: ReplayRun
     ready_seconds: float
     sending_seconds: float
     counting_seconds: float
@@ -127,13 +127,13 @@ class Parts:
             chosen = again
         return self.first(chosen)
 
-    def first_run(self, schedule: Schedule, stage: Stage) -> Run:
+    def first_run(self, schedule: Schedule, stage: Stage) -> ReplayRun:
         """The first run of the settings as they are, whose answers the others are held against."""
         timed = self._timed(schedule, stage)
         keep_usual(schedule, timed.sent)
         return timed.run
 
-    def once(self, schedule: Schedule, stage: Stage, set_up: Callable[[], AbstractContextManager[None]]) -> Run:
+    def once(self, schedule: Schedule, stage: Stage, set_up: Callable[[], AbstractContextManager[None]]) -> ReplayRun:
         """Send all of it once, to tables that are as they were kept."""
         return self._timed(schedule, stage, set_up).run
 

@@ -33,7 +33,7 @@ from myisam_advisor.trial.statements.schedule import Schedule, schedule_bytes
 from myisam_advisor.trial.statements.sender import sender_program
 from myisam_advisor.trial.statements.stages import Stage, make_account, privileges_for
 from myisam_advisor.trial.statements.survey import Judging, Survey, options_fold_names, survey
-from myisam_advisor.trial.statements.tally import Run, measured, rows_answered, seen_answers
+from myisam_advisor.trial.statements.tally import ReplayRun, measured, rows_answered, seen_answers
 from myisam_advisor.trial.statements.variants import BASELINE, Variant, together
 from myisam_advisor.trial.statements.watched import other_settings
 from myisam_advisor.trial.statements.ways import Ground, VariantFailedError, Ways
@@ -149,7 +149,7 @@ class _Replay:
 
     def _compared(
         self, ways: Ways, part: Part, asked: Asked, variants: Sequence[Variant]
-    ) -> tuple[list[VariantResult], list[tuple[Rounds[Run], Sequence[Variant]]]]:
+    ) -> tuple[list[VariantResult], list[tuple[Rounds[ReplayRun], Sequence[Variant]]]]:
         """Each variant alone, then those together that pay: the results, and the rounds with the variants that they are of."""
         schedule = part.schedule
         runs = self._rounds(ways, variants, _share_of(len(variants)), part, asked)
@@ -157,7 +157,7 @@ class _Replay:
             said = "; ".join(f"{name}: {problem.rstrip('.')}" for name, problem in ways.problems.items())
             raise TrialError(f"nothing can be tried, because the private server refuses it: {said}.")
         results = [self._result(variant, ways, schedule, runs) for variant in variants]
-        rounds: list[tuple[Rounds[Run], Sequence[Variant]]] = [(runs, variants)]
+        rounds: list[tuple[Rounds[ReplayRun], Sequence[Variant]]] = [(runs, variants)]
         paying = [one for one, result in zip(variants, results, strict=True) if result.verdict == WORTH_IT]
         if len(paying) > 1:
             both = together(paying)
@@ -167,7 +167,7 @@ class _Replay:
             results.append(self._result(both, ways, schedule, again or runs))
         return results, [(one, [of for of in those if of.name not in ways.problems]) for one, those in rounds]
 
-    def _made(self, ways: Ways, variants: Sequence[Variant]) -> dict[str, Callable[[], Run]]:
+    def _made(self, ways: Ways, variants: Sequence[Variant]) -> dict[str, Callable[[], ReplayRun]]:
         """The ways of those variants that a private server takes."""
         made = {}
         for variant in variants:
@@ -187,8 +187,8 @@ class _Replay:
         return folder
 
     def _with_same_values(
-        self, ways: Ways, made: Mapping[str, Callable[[], Run]], part: Part, asked: Asked
-    ) -> dict[str, Callable[[], Run]]:
+        self, ways: Ways, made: Mapping[str, Callable[[], ReplayRun]], part: Part, asked: Asked
+    ) -> dict[str, Callable[[], ReplayRun]]:
         """Those variants under which SELECTs return the same values, as far as they have weight."""
         names, same = part.schedule.kinds, {}
         for variant, way in made.items():
@@ -207,7 +207,7 @@ class _Replay:
 
     def _rounds(
         self, ways: Ways, variants: Sequence[Variant], share: float, part: Part, asked: Asked
-    ) -> Rounds[Run] | None:
+    ) -> Rounds[ReplayRun] | None:
         """All variants in turn until each is clear, within this share of the budget; None where the server takes none of them.
 
         Under what ends it the others are not held against anything: they begin again without it, with the time that is left.
@@ -223,7 +223,7 @@ class _Replay:
                 del made[error.variant]
         return None
 
-    def _rounds_of(self, ways: Mapping[str, Callable[[], Run]], budget: float | None) -> Rounds[Run]:
+    def _rounds_of(self, ways: Mapping[str, Callable[[], ReplayRun]], budget: float | None) -> Rounds[ReplayRun]:
         most = self._options.maximum_rounds
         if budget is None and most is not None:
             takes = duration(most * len(ways) * self._run_seconds)
@@ -233,7 +233,7 @@ class _Replay:
         limits = limits_of(most, budget, len(ways), self._run_seconds)
         return run_told_rounds(ways, lambda run: run.rate(self._options.speed), limits, self._listener)
 
-    def _result(self, variant: Variant, ways: Ways, schedule: Schedule, runs: Rounds[Run]) -> VariantResult:
+    def _result(self, variant: Variant, ways: Ways, schedule: Schedule, runs: Rounds[ReplayRun]) -> VariantResult:
         otherwise = (
             answered_otherwise(schedule.kinds, runs[BASELINE], runs[variant.name]) if variant.name in runs else ""
         )
@@ -248,7 +248,7 @@ class _Replay:
         )  # fmt: skip
 
     def _told(
-        self, server: PrivateServer, variants: tuple[VariantResult, ...], kinds: tuple[KindResult, ...], fidelity: Fidelity, runs: Rounds[Run]
+        self, server: PrivateServer, variants: tuple[VariantResult, ...], kinds: tuple[KindResult, ...], fidelity: Fidelity, runs: Rounds[ReplayRun]
     ) -> ReplayResult:  # fmt: skip
         material = self._material
         return ReplayResult(

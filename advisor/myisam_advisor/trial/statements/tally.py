@@ -31,8 +31,8 @@ class KindTally:
 
 
 @dataclass(slots=True)
-class Run:
-    """One run. `rates` are what variants are compared by: of the whole, and of each kind (statements a second of its own time)."""
+class ReplayRun:
+    """One run of a replay: of the whole, and of each kind."""
 
     seconds: float
     answered: int
@@ -69,10 +69,10 @@ class Run:
         return found.statements * NANOSECONDS_PER_SECOND / max(found.nanoseconds, 1) if found else 0.0
 
 
-def tally(schedule: Schedule, sent: Sent, server_cpu_seconds: float) -> Run:
+def tally(schedule: Schedule, sent: Sent, server_cpu_seconds: float) -> ReplayRun:
     """Go through all answers once."""
     durations, kinds = array("Q"), {number: KindTally() for number in range(len(schedule.kinds))}
-    run = Run(
+    run = ReplayRun(
         sent.seconds, 0, Latency(0, 0, 0), 0, kinds, sent.lost_turns, sum(one.late for one in sent.reports),
         sent.sender_cpu_seconds, server_cpu_seconds,
     )  # fmt: skip
@@ -97,7 +97,7 @@ def tally(schedule: Schedule, sent: Sent, server_cpu_seconds: float) -> Run:
     return run
 
 
-def _compare(run: Run, kind: int, recorded: tuple[int, int, int], expected: int, answer: Answer) -> None:
+def _compare(run: ReplayRun, kind: int, recorded: tuple[int, int, int], expected: int, answer: Answer) -> None:
     """Count whether it is answered as recorded (rows returned, error, rows changed), and as in the baseline's first run."""
     rows, error, wrote = recorded
     if answer.error:
@@ -166,7 +166,7 @@ def _latency(durations: array[int]) -> Latency:
     return Latency(*at)
 
 
-def measured(runs: Sequence[Run]) -> Measured:
+def measured(runs: Sequence[ReplayRun]) -> Measured:
     """The medians over several runs."""
     return Measured(
         statistics.median(run.statements_per_second for run in runs),

@@ -22,7 +22,7 @@ from myisam_advisor.trial.statements.stages import (
     stage_of,
     words_of,
 )
-from myisam_advisor.trial.statements.tally import Run
+from myisam_advisor.trial.statements.tally import ReplayRun
 from myisam_advisor.trial.statements.variants import Variant
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 Errors = type[Exception] | tuple[type[Exception], ...]
 SetUp = Callable[[], AbstractContextManager[None]]
 # Runs the workload once on a stage, with what is set up around it.
-RunOnce = Callable[[Stage, SetUp], Run]
+RunOnce = Callable[[Stage, SetUp], ReplayRun]
 
 
 class VariantFailedError(Exception):
@@ -72,7 +72,7 @@ class Ways:
         self._places: dict[str, _Place] = {}
 
     @property
-    def baseline(self) -> Callable[[], Run]:
+    def baseline(self) -> Callable[[], ReplayRun]:
         """The settings as they are."""
         return partial(self._once, self._base, nullcontext)
 
@@ -85,7 +85,7 @@ class Ways:
             copy_directory(server.data_directory, template)
             server.restart()
 
-    def of(self, variant: Variant) -> Callable[[], Run] | None:
+    def of(self, variant: Variant) -> Callable[[], ReplayRun] | None:
         """How to run the variant once; None, and a problem, where a server refuses it."""
         if self._is_live(variant):
             if variant.name in self.problems:
@@ -104,7 +104,7 @@ class Ways:
         # Whatever ends on a server of its own is its own fault.
         return self._placed(variant, _Place(stage, nullcontext, (driver().error, TrialError)))
 
-    def _placed(self, variant: Variant, place: _Place) -> Callable[[], Run]:
+    def _placed(self, variant: Variant, place: _Place) -> Callable[[], ReplayRun]:
         self._places[variant.name] = place
         return partial(self._held, variant.name, place, partial(self._once, place.stage, place.set_up))
 

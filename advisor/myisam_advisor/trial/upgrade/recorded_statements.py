@@ -26,7 +26,7 @@ from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import ACCOUNT, Stage
 from myisam_advisor.trial.statements.survey import Judging, Survey, options_fold_names, survey
-from myisam_advisor.trial.statements.tally import Run, rows_answered, seen_answers, usual_answer
+from myisam_advisor.trial.statements.tally import ReplayRun, rows_answered, seen_answers, usual_answer
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 from myisam_advisor.trial.statements.window import allowance
 from myisam_advisor.trial.upgrade.both_versions import BothServers
@@ -266,7 +266,7 @@ class RecordedOnBoth:
             speeds.all = KindVariant(self._name, compared.ratio, compared.low, compared.high, compared.verdict)
         return speeds
 
-    def _rounds(self, parts: Parts, part: Part, base: Stage, other: Stage, rounds: int | None) -> Rounds[Run]:
+    def _rounds(self, parts: Parts, part: Part, base: Stage, other: Stage, rounds: int | None) -> Rounds[ReplayRun]:
         variants = {
             BASELINE: partial(parts.once, part.schedule, base, nullcontext),
             self._name: partial(parts.once, part.schedule, other, nullcontext),

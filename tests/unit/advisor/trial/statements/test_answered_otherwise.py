@@ -4,13 +4,13 @@ from collections import Counter
 
 from myisam_advisor.trial.statements.figures import answered_otherwise
 from myisam_advisor.trial.statements.replay_result import Latency
-from myisam_advisor.trial.statements.tally import KindTally, Run
+from myisam_advisor.trial.statements.tally import KindTally, ReplayRun
 
 KINDS = ("select a from t", "insert into t values (?+)")
 
 
-def run(differences: dict[tuple[int, int], int], strayed: dict[int, int] | None = None) -> Run:
-    return Run(1.0, 1000, Latency(1, 1, 1), 0.001, {}, 0, 0, 0.1, 0.5, differences=Counter(differences), strayed=Counter(strayed or {}))
+def run(differences: dict[tuple[int, int], int], strayed: dict[int, int] | None = None) -> ReplayRun:
+    return ReplayRun(1.0, 1000, Latency(1, 1, 1), 0.001, {}, 0, 0, 0.1, 0.5, differences=Counter(differences), strayed=Counter(strayed or {}))
 
 
 def test_errors_that_the_baseline_has_not_are_named() -> None:
@@ -37,10 +37,10 @@ def test_rows_that_differ_among_the_baselines_own_runs_are_the_neighbours_order(
     assert "insert into t" in answered_otherwise(KINDS, [run({}, {0: 500})] * 2, [run({}, {1: 250})] * 2)
 
 
-def reports(failing: int = 0, seconds: float = 4.0, rows: int = 0) -> Run:
+def reports(failing: int = 0, seconds: float = 4.0, rows: int = 0) -> ReplayRun:
     """Of 9,999 light statements that take a second, and five reports: some of these fail, or return other rows."""
     kinds = {0: KindTally(9_999, 10**9), 1: KindTally(5, round(seconds * 1e9))}
-    return Run(
+    return ReplayRun(
         1.0 + seconds, 10_004, Latency(1, 1, 1), 0.001, kinds, 0, 0, 0.1, 0.5, differences=Counter({(1, 1104): failing, (1, 0): rows}),
     )  # fmt: skip
 

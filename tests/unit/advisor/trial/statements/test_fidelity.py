@@ -9,7 +9,7 @@ from myisam_advisor.trial.statements.fidelity import differing_share
 from myisam_advisor.trial.statements.replay_result import Latency
 from myisam_advisor.trial.statements.schedule import Schedule, ThreadPlan
 from myisam_advisor.trial.statements.survey import KindUse
-from myisam_advisor.trial.statements.tally import Run
+from myisam_advisor.trial.statements.tally import ReplayRun
 
 
 def share(differences: dict[tuple[int, int], int], *sent: tuple[int, int]) -> float:
@@ -18,7 +18,7 @@ def share(differences: dict[tuple[int, int], int], *sent: tuple[int, int]) -> fl
     plan.kinds.extend(kind for kind, (statements, _) in enumerate(sent) for _ in range(statements))
     uses = {kind: KindUse(0, *one) for kind, one in enumerate(sent)}
     schedule = Schedule(Path(), ["a", "b", "select * from information_schema.tables"], [plan], [], 1, 0, {}, frozenset(), 0, uses)
-    return differing_share(schedule, Run(1.0, 10, Latency(1, 1, 1), 0.1, {}, 0, 0, 0.1, 0.5, differences=Counter(differences)))
+    return differing_share(schedule, ReplayRun(1.0, 10, Latency(1, 1, 1), 0.1, {}, 0, 0, 0.1, 0.5, differences=Counter(differences)))
 
 
 def test_it_is_the_larger_share_of_statements_and_of_their_time() -> None:

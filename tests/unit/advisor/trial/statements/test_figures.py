@@ -13,16 +13,16 @@ from myisam_advisor.trial.statements.figures import compare, kinds_of
 from myisam_advisor.trial.statements.replay_result import KindResult, Latency
 from myisam_advisor.trial.statements.schedule import Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED
-from myisam_advisor.trial.statements.tally import KindTally, Run
+from myisam_advisor.trial.statements.tally import KindTally, ReplayRun
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 
 KINDS = ("select", "update", "insert", "delete")
 STATEMENTS, ROUNDS = 1000, 12
 
 
-def run(milliseconds: Sequence[int]) -> Run:
+def run(milliseconds: Sequence[int]) -> ReplayRun:
     kinds = {number: KindTally(STATEMENTS, taken * 1_000_000) for number, taken in enumerate(milliseconds)}
-    return Run(1.0, 4 * STATEMENTS, Latency(1, 1, 1), 0.001, kinds, 0, 0, 0.1, 0.5)
+    return ReplayRun(1.0, 4 * STATEMENTS, Latency(1, 1, 1), 0.001, kinds, 0, 0, 0.1, 0.5)
 
 
 def told(**variants: Sequence[int]) -> list[KindResult]:
@@ -53,10 +53,10 @@ def test_what_the_baseline_never_sent_is_held_against_nothing() -> None:
 def test_what_ends_the_rounds_is_what_a_replay_tells(tmp_path: Path) -> None:
     generator = random.Random(1)
 
-    def once() -> Run:
+    def once() -> ReplayRun:
         return replace(run((900, 60, 40, 0)), seconds=generator.lognormvariate(0, 0.15))
 
-    def rate(one: Run) -> float:
+    def rate(one: ReplayRun) -> float:
         return one.rate(MAXIMUM_SPEED)
 
     limits = Limits(early_rounds=MANY, budget_seconds=None)
