@@ -132,3 +132,20 @@ def test_indexes_that_are_no_trees_in_innodb_are_not_counted() -> None:
     keyed = table(integer(), text("x", 4), indexes=(index((0, 4), unique=True), index((1, 4), name="of_x")))
     assert [one.index for one in counted_trees(keyed, MYSQL, "DYNAMIC")] == ["", "", "of_x", "of_x"]
     assert [one.index for one in counted_trees(keyed, MYSQL, "DYNAMIC", indexes=())] == ["", ""]
+
+
+@pytest.mark.parametrize(("last", "is_told"), [(164, False), (165, True)])
+def test_a_row_that_may_become_full_is_told_from_the_byte_on_that_is_too_much(last: int, is_told: bool) -> None:
+    made = table(*(text(f"w{number}") for number in range(31)), text("last", last))
+    assert (full_row_bytes(made, "DYNAMIC") >= limit_bytes(MYSQL)) == is_told
+    assert [(one.code, one.may) for one in refusals(made, "InnoDB", MYSQL)] == ([(1118, True)] if is_told else [])
+
+
+@pytest.mark.parametrize(
+    ("bytes_each", "unsigned", "says"),
+    [(1, False, "no further than 127:"), (1, True, "no further than 255:"), (2, False, "no further than 32,767:"), (3, True, "no further than 16,777,215:"), (4, False, "whole table then. Or")],
+)
+def test_how_far_a_counter_comes_that_was_large_enough_within_a_group(bytes_each: int, unsigned: bool, says: str) -> None:
+    counter = replace(integer("b", auto_increment=True), maximum_bytes=bytes_each, unsigned=unsigned)
+    (found,) = refusals(table(integer("a"), counter, indexes=(index((0, 4), (1, bytes_each)),)), "InnoDB", MYSQL)
+    assert (found.code, says in found.mend) == (1075, True), found.mend
