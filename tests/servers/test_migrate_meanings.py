@@ -70,3 +70,34 @@ def test_a_killed_statement_leaves_rows_changed_in_myisam_alone(running: Callabl
                 killed.join()
             changed[engine] = told(server, "SELECT SUM(a = 2) > 0 FROM t")
     assert changed == {"MyISAM": [(1,)], "InnoDB": [(0,)]}
+
+
+END_OF_BIGINT, END_OF_UNSIGNED = (1 << 63) - 1, (1 << 64) - 2
+FILL = "INSERT INTO t (a) VALUES (2)"
+
+
+def answers_of_full(server: PrivateServer, counter: str, *ways: str, sql_mode: str) -> list[tuple[object, ...]]:
+    """What a counter answers behind its last number, without warnings; `ways` lead from a table of MyISAM whose last number but one is taken to there."""
+    server.execute("DROP TABLE IF EXISTS t", f"CREATE TABLE t (a INT, id {counter}) ENGINE=MyISAM", *ways, database="traps")
+    asked = (f"SET SESSION sql_mode = '{sql_mode}'", "INSERT INTO t (a) VALUES (3)", "INSERT INTO t (a) VALUES (4) ON DUPLICATE KEY UPDATE a = 9", "SELECT a FROM t ORDER BY id, a")
+    return [one for one in told(server, *asked) if one[0] != "warning"]
+
+
+@pytest.mark.parametrize("name", FOUR)
+@pytest.mark.parametrize("sql_mode", ["", "STRICT_TRANS_TABLES", "STRICT_ALL_TABLES"])
+@pytest.mark.parametrize(("counter", "last"), [("TINYINT", 127), ("SMALLINT UNSIGNED", 65_535), ("BIGINT", END_OF_BIGINT), ("BIGINT UNSIGNED", END_OF_UNSIGNED), ("DOUBLE", 127)])
+@pytest.mark.parametrize("key", ["PRIMARY KEY", "KEY"])
+def test_the_last_number_of_a_counter_comes_again_where_that_is_told(running: Callable[[str], PrivateServer], name: str, sql_mode: str, counter: str, last: int, key: str) -> None:
+    if counter == "DOUBLE" and name == "mysql-9.7":
+        pytest.skip("it counts in no fractions (error 1063)")
+    server, column = running(name), f"{counter} NOT NULL AUTO_INCREMENT, {key} (id)"
+    near = f"INSERT INTO t VALUES (1, {last - 1})"
+    with schema(server, "traps"):
+        before = answers_of_full(server, column, near, FILL, sql_mode=sql_mode)
+        named = {change.id for change in changes(Subject(("traps", "t"), structures(server)["t"], "InnoDB", kind_of(server, sql_mode)))}
+        after = answers_of_full(server, column, near, "ALTER TABLE t ENGINE=InnoDB", FILL, sql_mode=sql_mode)
+        assert ("counter-full" in named) is (before != after)
+        if "counter-full" in named:
+            assert before == [("error", 1264), ("error", 1264), (1,), (2,)]
+            assert after == ([("error", 1062), (1,), (9,)] if key == "PRIMARY KEY" else [(1,), (2,), (3,), (4,)])
+            assert answers_of_full(server, column, near, FILL, "ALTER TABLE t ENGINE=InnoDB", sql_mode=sql_mode) == [("error", 1467), ("error", 1467), (1,), (2,)]

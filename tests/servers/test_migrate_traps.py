@@ -1,5 +1,7 @@
 """Traps of meaning: each is named beforehand, and a statement that shows it behaves otherwise after the ALTER, on MariaDB and MySQL."""
 
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -105,6 +107,7 @@ TRAPS = (
     Trap("fulltext-syntax", ("SELECT id FROM t WHERE MATCH (x) AGAINST ('a@b' IN BOOLEAN MODE)",)),
     Trap("fulltext-required", ("SELECT id FROM t WHERE MATCH (x) AGAINST ('+the +word' IN BOOLEAN MODE)",)),
     Trap("fulltext-columns", ("SELECT id FROM t WHERE MATCH (x) AGAINST ('word' IN BOOLEAN MODE)",), columns=TWO),
+    Trap("fulltext-columns", ("SELECT id FROM t WHERE MATCH (x) AGAINST ('word' IN BOOLEAN MODE)",), columns="id INT, b BLOB, x VARCHAR(50)"),
     Trap("fulltext-commit", ("START TRANSACTION", "INSERT INTO t (x) VALUES ('newcomer')", "SELECT x FROM t WHERE MATCH (x) AGAINST ('newcomer' IN BOOLEAN MODE)", "COMMIT")),
     Trap("no-primary-key", HIDDEN, columns="id INT", filled=("INSERT INTO t VALUES (1)",)),
     Trap("table-status", ("SET SESSION information_schema_stats_expiry = 0", "SELECT UPDATE_TIME IS NULL FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'traps' AND TABLE_NAME = 't'",)),
@@ -201,7 +204,11 @@ def waits(server: PrivateServer, engine: str) -> dict[str, object]:
         found["lock-waits"] = told(server, *patience, "UPDATE t SET a = 8 WHERE id = 1")
     with held(server, "START TRANSACTION", "SELECT a FROM t WHERE id = 1 FOR UPDATE"):
         found["read for an update"] = told(server, *patience, "UPDATE t SET a = 8 WHERE id = 1")
-    server.execute("CREATE TABLE other (a INT) ENGINE=InnoDB", database="traps")
+    with held(server, "START TRANSACTION", "DELETE FROM t WHERE id = 7"):
+        found["gap-locks"] = told(server, *patience, "INSERT INTO t VALUES (8, 8)")
+    with held(server, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION", "DELETE FROM t WHERE id = 7"):
+        found["READ COMMITTED"] = told(server, *patience, "INSERT INTO t VALUES (9, 9)")
+    server.execute("DELETE FROM t WHERE id > 7", "CREATE TABLE other (a INT) ENGINE=InnoDB", database="traps")
     with held(server, "START TRANSACTION", "INSERT INTO other SELECT a FROM t"):
         found["read for an insert"] = told(server, *patience, "UPDATE t SET a = 8 WHERE id = 1")
     with held(server, "START TRANSACTION", "UPDATE t SET a = 7 WHERE a = 1"):
@@ -220,12 +227,35 @@ def test_what_others_wait_for_and_see(flavour: PrivateServer) -> None:
         before = waits(flavour, "MyISAM")
         named = {change.id for change in changes(Subject(("traps", "t"), structures(flavour)["t"], "InnoDB", kind_of(flavour, "")))}
         after = waits(flavour, "InnoDB")
-        locked = {"lock-tables", "lock-waits", "read for an update", "read for an insert", "without an index"}
+        locked = {"lock-tables", "lock-waits", "gap-locks", "read for an update", "read for an insert", "without an index"}
         # A program that passes over the error and goes on to COMMIT has kept the rest.
-        rest = {"undone alone": [(1,)]}
+        rest = {"undone alone": [(1,)], "READ COMMITTED": []}
         assert before == {**{one: [] for one in locked}, **rest, "repeatable-read": False}
         assert after == {**{one: [("error", WAITED)] for one in locked}, **rest, "repeatable-read": True}
-        assert {"lock-tables", "lock-waits", "repeatable-read"} <= named
+        assert {"lock-tables", "lock-waits", "gap-locks", "repeatable-read"} <= named
+
+
+@pytest.mark.parametrize("engine", ["MyISAM", "InnoDB"])
+def test_two_that_look_for_a_missing_row_and_insert_it_stop_each_other(flavour: PrivateServer, engine: str) -> None:
+    with schema(flavour, "traps"):
+        flavour.execute(f"CREATE TABLE t (id INT PRIMARY KEY) ENGINE={engine}", "INSERT INTO t VALUES (1), (9)", database="traps")
+        look = ("SET SESSION innodb_lock_wait_timeout = 60", "START TRANSACTION", "SELECT id FROM t WHERE id = {} FOR UPDATE")
+        ended: list[int] = []
+
+        def insert(connection: Callable[[str], object], number: int) -> None:
+            try:
+                connection(f"INSERT INTO t VALUES ({number})")
+            except Error as error:
+                ended.append(error.args[0])
+
+        with held(flavour, *(one.format(5) for one in look)) as first, held(flavour, *(one.format(6) for one in look)) as second:
+            other = threading.Thread(target=insert, args=(first, 5))
+            other.start()
+            while engine == "InnoDB" and not flavour.execute("SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'"):
+                time.sleep(0.05)
+            insert(second, 6)
+            other.join()
+        assert ended == ([1213] if engine == "InnoDB" else [])
 
 
 @pytest.mark.parametrize("name", [*FLAVOURS, "mysql-5.6"])

@@ -26,6 +26,8 @@ from myisam_exporter.server.sql import Sql, quote_identifier, quote_text, sql_li
 
 # Words of one character and more that neither engine has among its stopwords.
 WORDS = ("x", "ox", "cat", "tree")
+# What MATCH takes: columns of characters.
+TEXTS, BINARY = (types.BLOBS | types.VARIABLE | {types.STRING}) - {types.GEOMETRY, types.JSON}, 63
 # Those of InnoDB that are none in MyISAM and have three letters (asked of MariaDB 10.11 with ft_min_word_len=1; de, en, la, a and i are shorter).
 OWN_STOPWORDS, OWN_CHARACTERS = "'und' and 'www'", 3
 # storage/innobase/include/fts0fts.h, FTS_DOC_ID_MAX_STEP of MySQL 5.6, and of later ones.
@@ -33,7 +35,7 @@ OLD_STEP, STEP, LARGER_STEP_SINCE = 10_000, 65_535, (5, 7)
 
 
 def fulltext_changes(subject: Subject) -> Iterator[Change]:
-    """Of a table that has such an index and goes to InnoDB."""
+    """Of a table that goes to InnoDB: most are of one that has such an index."""
     yield from _document_numbers(subject)
     indexes = subject.structure.of_kind(types.FULLTEXT)
     for index in [one for one in indexes if not one.parser][:1]:
@@ -55,12 +57,12 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
             "Words in more than half of the rows are found too, and relevance has other figures. IN BOOLEAN MODE rows come by relevance, too, no more as they were inserted.",
             _natural(subject, _columns(subject.structure, index), "word"),
         )
-        yield from _other_columns(subject)
         yield from _temporary_copy(subject)
         yield Change(
             "fulltext-commit",
             "A search finds rows only after their COMMIT, also in the transaction that wrote them.",
         )
+    yield from _other_columns(subject)
 
 
 def _temporary_copy(subject: Subject) -> Iterator[Change]:
@@ -187,13 +189,13 @@ def _operators(subject: Subject, columns: Sql) -> Iterator[Change]:
 
 
 def _other_columns(subject: Subject) -> Iterator[Change]:
-    """A search in columns over which there is no index, of those that have one with others."""
+    """A search in columns over which there is no index: of those that have one with others, or in a text of a table without any."""
     structure = subject.structure
     indexed = [tuple(part.column for part in index.parts) for index in structure.of_kind(types.FULLTEXT)]
-    every = tuple(dict.fromkeys(column for columns in indexed for column in columns))
+    every = tuple(dict.fromkeys(column for columns in indexed for column in columns)) or _text(subject)
     sets = [frozenset(columns) for columns in indexed]
     asked = [*((column,) for column in every), every]
-    one = next((columns for columns in asked if frozenset(columns) not in sets and _of_one_collation(structure, columns)), None)  # fmt: skip
+    one = next((columns for columns in asked if columns and frozenset(columns) not in sets and _of_one_collation(structure, columns)), None)  # fmt: skip
     if one is not None:
         names = sql_list(quote_identifier(structure.columns[column].name) for column in one)
         yield Change(
@@ -201,6 +203,14 @@ def _other_columns(subject: Subject) -> Iterator[Change]:
             "MATCH over columns that no index has exactly ends with error 1191 IN BOOLEAN MODE, too; MyISAM reads the table. Make an index for each such search.",
             _boolean(subject, names, "word"),
         )
+
+
+def _text(subject: Subject) -> tuple[int, ...]:
+    """The first column of text. MySQL searches in no partitioned table, of whichever engine (error 1214)."""
+    if subject.structure.partitioned and not subject.kind.is_mariadb:
+        return ()
+    columns = enumerate(subject.structure.columns)
+    return next(((place,) for place, one in columns if one.type in TEXTS and one.collation != BINARY), ())
 
 
 def _of_one_collation(structure: Structure, columns: tuple[int, ...]) -> bool:

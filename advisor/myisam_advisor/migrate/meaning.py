@@ -1,8 +1,8 @@
 """What statements mean otherwise once the table is of another engine: each change with a statement that shows it.
 
-Sources: MySQL manual, "Converting Tables from MyISAM to InnoDB", "InnoDB Full-Text Indexes", "AUTO_INCREMENT Handling in InnoDB", "LOCK
-TABLES", "SHOW TABLE STATUS"; MariaDB's "INSERT DELAYED"; Galera's "Differences from a Standalone MariaDB Server". What is of FULLTEXT stands in
-fulltext_meaning.py, what is of Aria in aria_meaning.py. Most are shown on real servers in tests/servers/test_migrate_traps.py.
+Sources: MySQL manual, "Converting Tables from MyISAM to InnoDB", "InnoDB Full-Text Indexes", "LOCK TABLES", "SHOW TABLE STATUS"; MariaDB's
+"INSERT DELAYED"; Galera's "Differences from a Standalone MariaDB Server". What is of FULLTEXT stands in fulltext_meaning.py, what is of
+AUTO_INCREMENT in counter_meaning.py, what is of Aria in aria_meaning.py. Most are shown on real servers in tests/servers/test_migrate_traps.py.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from myisam_advisor.migrate.aria_meaning import IGNORED_OPTIONS, aria_changes
 from myisam_advisor.migrate.change import Change, Subject, on_copy
+from myisam_advisor.migrate.counter_meaning import counter_changes
 from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
 from myisam_advisor.migrate.generated_meaning import generated_changes
 from myisam_advisor.migrate.kept_texts import kept_changes
@@ -208,29 +209,6 @@ def _of_measures(subject: Subject) -> Iterator[Change]:
     )
 
 
-def _of_counter(subject: Subject) -> Iterator[Change]:
-    if not any(column.auto_increment for column in subject.structure.columns):
-        return
-    table = subject.table
-    if not subject.kind.since((8, 0), (10, 2)):
-        yield Change(
-            "counter-after-restart",
-            "After a restart AUTO_INCREMENT goes on behind the highest row that is left: numbers of deleted rows are given out again.",
-            statement("SHOW CREATE TABLE {};", table),
-        )
-        yield Change(
-            "counter-update",
-            "An UPDATE that gives a row a higher number than the counter does not move it: an INSERT later ends with error 1062, once the counter comes there.",
-            statement("SHOW CREATE TABLE {};", table),
-        )
-    yield Change(
-        "counter-gaps",
-        "INSERT IGNORE, ON DUPLICATE KEY UPDATE, INSERT ... SELECT, a failed INSERT and ROLLBACK use up numbers of AUTO_INCREMENT: holes appear, "
-        "and a small column comes to its end earlier.",
-        statement("SHOW CREATE TABLE {};", table),
-    )
-
-
 def _of_identity(subject: Subject) -> Iterator[Change]:
     """A table whose rows nothing tells apart."""
     if has_row_identity(subject.structure):
@@ -276,7 +254,7 @@ _TO_INNODB = (
     _of_reading,
     transaction_changes,
     _of_upkeep,
-    _of_counter,
+    counter_changes,
     _of_refused_statements,
     fulltext_changes,
     kept_changes,

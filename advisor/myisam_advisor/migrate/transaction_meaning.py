@@ -72,6 +72,12 @@ def _of_others(subject: Subject) -> Iterator[Change]:
         statement("SELECT @@global.innodb_lock_wait_timeout;"),
     )
     yield Change(
+        "gap-locks",
+        "Under REPEATABLE READ and SERIALIZABLE a transaction also locks the places of rows that are not there, where its UPDATE, DELETE or SELECT ... FOR UPDATE looked: "
+        "an INSERT there waits (error 1205). Two that look for a missing row and insert it end with error 1213: take INSERT ... ON DUPLICATE KEY UPDATE, or READ COMMITTED.",
+        statement("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation');"),
+    )
+    yield Change(
         "lock-tables",
         "LOCK TABLES ... READ LOCAL stops inserts, too (mysqldump: --single-transaction); LOCK TABLES commits the open transaction, START TRANSACTION releases the locks.",
         on_copy(

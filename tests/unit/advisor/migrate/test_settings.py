@@ -172,7 +172,7 @@ def test_the_document_tells_disk_memory_and_the_least_time() -> None:
 def test_the_way_back_gives_an_index_its_prefixes_again() -> None:
     structure = table(text("v", 1000), integer("b"), indexes=(Index("k", False, BTREE, (Part(0, 800, True), Part(1, 4, False))), index((1, 4), name="other")))
     found = one(structure, OLD)
-    assert " ".join(back(found)) == "ALTER TABLE `s`.`t` ENGINE=MyISAM, ROW_FORMAT=DEFAULT, DROP INDEX `k`, ADD INDEX `k` (`v`(800), `b`);"
+    assert " ".join(back(found)) == "ALTER TABLE `s`.`t` ENGINE=MyISAM, ROW_FORMAT=DEFAULT, DROP INDEX `k`, ADD INDEX `k` (`v`(800), `b`), DROP INDEX `other`, ADD INDEX `other` (`b`);"
     assert " ".join(back(one(structure, MYSQL))) == "ALTER TABLE `s`.`t` ENGINE=MyISAM, ROW_FORMAT=DEFAULT;"
     assert "Look first:\n-- SHOW INDEX FROM `s`.`t`;" in as_script(migration(found, OLD))
 

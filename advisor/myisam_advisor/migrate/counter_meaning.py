@@ -1,0 +1,57 @@
+"""What AUTO_INCREMENT means otherwise in InnoDB: which numbers come, and what becomes of a counter that is full.
+
+Sources: MySQL manual, "AUTO_INCREMENT Handling in InnoDB"; sql/handler.cc (handler::update_auto_increment: MySQL stores the number that the engine
+gives, MariaDB refuses one beyond the column), ha_innobase::get_auto_increment (no further than the column's largest), ha_myisam::get_auto_increment.
+All are shown on real servers in tests/servers/test_migrate_traps.py and test_migrate_meanings.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from myisam_advisor.migrate.change import Change, Subject
+from myisam_exporter.files import structure as types
+from myisam_exporter.files.structure import Column
+from myisam_exporter.server.sql import quote_identifier, statement
+
+BIGINT_BYTES = 8
+FRACTIONS = frozenset({types.FLOAT, types.DOUBLE})
+
+
+def counter_changes(subject: Subject) -> Iterator[Change]:
+    """Of a table that goes to InnoDB."""
+    counter = next((column for column in subject.structure.columns if column.auto_increment), None)
+    if counter is None:
+        return
+    shown = statement("SHOW CREATE TABLE {};", subject.table)
+    if not subject.kind.since((8, 0), (10, 2)):
+        yield Change(
+            "counter-after-restart",
+            "After a restart AUTO_INCREMENT goes on behind the highest row that is left: numbers of deleted rows are given out again.",
+            shown,
+        )
+        yield Change(
+            "counter-update",
+            "An UPDATE that gives a row a higher number than the counter does not move it: an INSERT later ends with error 1062, once the counter comes there.",
+            shown,
+        )
+    yield Change(
+        "counter-gaps",
+        "INSERT IGNORE, ON DUPLICATE KEY UPDATE, INSERT ... SELECT, a failed INSERT and ROLLBACK use up numbers of AUTO_INCREMENT: holes appear, "
+        "and a small column comes to its end earlier.",
+        shown,
+    )
+    if _gives_the_last_again(subject, counter):
+        yield Change(
+            "counter-full",
+            "A counter that gets full gives its last number again, where MyISAM refuses every INSERT (error 1264): INSERT ends with error 1062, ON DUPLICATE KEY UPDATE "
+            "changes the row that has it, and where no unique index holds the column several rows get it. One that is full before the ALTER gives none (error 1467). "
+            "Make the column wider in time.",
+            statement("SELECT MAX({}) FROM {};", quote_identifier(counter.name), subject.table),
+        )
+
+
+def _gives_the_last_again(subject: Subject, counter: Column) -> bool:
+    """MySQL alone (5.5, 5.6, 8.0 and 9.7 tried), where sql_mode is strict: else MyISAM does so, too. Of BIGINT UNSIGNED both refuse it (1467); fractions have no end."""
+    is_widest = counter.unsigned and counter.maximum_bytes == BIGINT_BYTES
+    return not subject.kind.is_mariadb and subject.kind.strict and not is_widest and counter.type not in FRACTIONS
