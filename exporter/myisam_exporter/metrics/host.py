@@ -15,6 +15,11 @@ VMSTAT = (
         ("workingset_refault_file", "workingset_refault"),
         "Pages of files read again after reclaim had dropped them",
     ),
+    (
+        "host_file_early_refaults_total",
+        ("workingset_activate_file", "workingset_activate"),
+        "Those of them that came back before as much again was dropped as memory holds, and not those of a scan of more than that",
+    ),
     ("host_reclaim_scanned_pages_total", ("pgscan_file",), "Pages of files that reclaim looked at"),
     ("host_reclaim_evicted_pages_total", ("pgsteal_file",), "Pages of files that reclaim dropped"),
 )
