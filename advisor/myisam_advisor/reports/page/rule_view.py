@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -30,6 +31,8 @@ WHOLE_OR_NOT = ("What it says", "How to undo it")
 EXAMPLE = "For example: "
 # Parts of sentences; other texts may begin with the name of a program.
 BEGIN_SMALL = ("What then holds the server back", "What was measured")
+# Addresses in a source, which are links: what ends a sentence or a bracket behind one is no part of it, nor are a colon and a semicolon.
+_ADDRESS = re.compile(r"(https?://\S+?)(?=[.,:;)]*(?:\s|$))")
 FOUND, QUIET, NOT_JUDGED, SET_ASIDE, NOT_FOR_THIS = "found here", "quiet", "not judged", "set aside", "does not apply"
 
 
@@ -65,7 +68,7 @@ class RuleOutcome:
 
 @dataclass(frozen=True, slots=True)
 class RuleView:
-    """All that the template sets."""
+    """All that the template sets. Every other part of a source is an address."""
 
     title: str
     id: str
@@ -81,7 +84,7 @@ class RuleView:
     needs: tuple[str, ...]
     query: str
     silencing: str
-    sources: tuple[str, ...]
+    sources: tuple[Sequence[str], ...]
     configuration: str
     links: Links
 
@@ -130,7 +133,7 @@ def rule_view(rule: Rule, look: Look | None, links: Links, *, paths: bool) -> Ru
         needs=tuple(need if isinstance(need, str) else f"one of {', '.join(need)}" for need in rule.needs),
         query=rule.query.strip(),
         silencing="\n".join(f"{condition.when.strip()};" for condition in rule.not_if),
-        sources=rule.sources,
+        sources=tuple(_ADDRESS.split(source) for source in rule.sources),
         configuration=configuration(rule),
         links=links,
     )

@@ -117,3 +117,19 @@ def test_an_example_stands_where_no_finding_does(look: Look) -> None:
     assert f"<strong>For example:</strong> {undo.example[:20]}" in render(view)
     found = render(rule_view(rule("table-crashed"), look, LINKS, paths=False))
     assert "For example:" not in found
+
+
+def test_addresses_of_sources_are_links_and_nothing_else_is() -> None:
+    said = ("https://a.example/x.html: it says so; http://b.example/y?z=1&w;", "see (https://c.example/d), javascript:alert(1) and <https>")
+    page = render(rule_view(replace(RULES[0], sources=said), None, LINKS, paths=True))
+    sources = page.partition('id="sources"')[2]
+    assert re.findall(r'href="(http[^"]*)" rel="noreferrer">([^<]*)</a>', sources) == [(one, one) for one in ("https://a.example/x.html", "http://b.example/y?z=1&amp;w", "https://c.example/d")]
+    assert "</a>: it says so; <a" in sources
+    assert "</a>), javascript:alert(1) and &lt;https&gt;</li>" in sources
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_no_link_of_a_shipped_rule_ends_with_what_ends_a_sentence(rule: Rule) -> None:
+    addresses = re.findall(r'href="(http[^"]*)" rel="noreferrer"', render(rule_view(rule, None, LINKS, paths=True)))
+    assert len(addresses) == sum(source.count("://") for source in rule.sources)
+    assert [address for address in addresses if address[-1] in ".,:;)"] == []
