@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from myisam_advisor.migrate.key_lengths import trees_of, whole_texts
 from myisam_advisor.migrate.refusals import refusals
-from myisam_advisor.migrate.server_kind import of_variables
+from myisam_advisor.migrate.server_kind import ServerKind, of_variables
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Index, Part, Structure
 
-from .test_migrate import COUNTS_WITHIN, LATIN1, MARIADB, MYSQL, OLD, index, integer, table, text
+from .test_migrate import COUNTS_WITHIN, LATIN1, MARIADB, MYSQL, OLD, UTF8MB4, index, integer, table, text
 
 LARGE = of_variables("mysql", (5, 6), {"innodb_file_format": "Barracuda", "innodb_strict_mode": "ON", "innodb_large_prefix": "ON"})
 STRICT = of_variables("mariadb", (10, 11), {"sql_mode": "TRADITIONAL"})
@@ -93,3 +94,26 @@ def test_a_default_is_refused_before_an_index_of_aria() -> None:
     zero = Column("d", types.DATE, 3, 63, False, zero_default=True)
     both = table(zero, WORDS, indexes=(index((1, 0), unique=True, kind=types.LONG_UNIQUE),))
     assert [one.code for one in refusals(both, "Aria", STRICT) if not one.may] == [1067, 1071]
+
+
+@pytest.mark.parametrize(
+    ("kind", "page_bytes", "allowed"), [(MYSQL, 4096, 768), (MYSQL, 8192, 1536), (MYSQL, 16_384, 3072), (MYSQL, 65_536, 3072), (MARIADB, 4096, 1173), (MARIADB, 8192, 1536)]
+)
+def test_an_index_that_is_kept_by_a_hash_is_a_tree_where_its_columns_fit(kind: ServerKind, page_bytes: int, allowed: int) -> None:
+    sized = replace(kind, page_bytes=page_bytes)
+    made = table(text("v", 4000), indexes=(index((0, allowed), kind=types.LONG_UNIQUE), index((0, allowed + 1), kind=types.LONG_UNIQUE)))
+    assert trees_of(made, sized) == made.indexes[:1]
+
+
+def test_a_part_of_767_bytes_is_none_too_many() -> None:
+    wide = [table(text("v", 1000), indexes=(index((0, length), unique=True),)) for length in (767, 768)]
+    assert [[one.code for one in refusals(made, "InnoDB", OLD)] for made in wide] == [[], [1071]]
+    (of_four_bytes,) = refusals(table(text("v", 1000, UTF8MB4), indexes=(index((0, 800), unique=True),)), "InnoDB", OLD)
+    assert "Index `v`(191)" in of_four_bytes.mend
+
+
+def test_mysql_5_6_alone_cuts_a_whole_tinytext_of_two_bytes_a_character() -> None:
+    ucs2 = Column("t", types.TINY_BLOB, 255, 35, False)
+    whole, cut = (table(ucs2, indexes=(index((0, length)),)) for length in (510, 508))
+    assert [[column for _, column in whole_texts(whole, kind)] for kind in (OLD, MYSQL, MARIADB)] == [[ucs2], [], []]
+    assert list(whole_texts(cut, OLD)) == []
