@@ -11,7 +11,6 @@ from pathlib import Path
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
-from myisam_advisor.trial.statements.sender import sender_program
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 SCRIPT = Path(__file__).with_name("replay.lua")
@@ -51,6 +50,14 @@ def write_statements(folder: Path, threads: Sequence[Iterable[bytes]]) -> int:
                 file.write(statement + b"\n")
                 written += 1
     return written
+
+
+def sender_program() -> str:
+    """What sends. Raises TrialError where it is not installed."""
+    program = shutil.which("sysbench")
+    if program is None:
+        raise TrialError("sysbench is not installed: apt install sysbench.")
+    return program
 
 
 def replay(server: PrivateServer, folder: Path, threads: int, database: str) -> Replayed:

@@ -20,8 +20,8 @@ from myisam_advisor.trial.private.machine import expect_room, machine_name
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
+from myisam_advisor.trial.replay import sender_program
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
-from myisam_advisor.trial.statements.sender import sender_program
 from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.sources import Source, needed_bytes
 from myisam_advisor.trial.tables.table_lock import Lock

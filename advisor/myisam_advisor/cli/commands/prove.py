@@ -100,7 +100,7 @@ def prove(
         output = folder.path / "workload"
 
         def recorded() -> Path:
-            from myisam_advisor.trial.statements.sender import sender_program
+            from myisam_advisor.trial.replay import sender_program
 
             sender_program()  # without it a minute of the server's would be recorded for nothing
             record_running(source, Wanted(output, seconds, maximum_rate, is_sure, server))

@@ -36,8 +36,8 @@ from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, available_by
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
+from myisam_advisor.trial.replay import sender_program
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits
-from myisam_advisor.trial.statements.sender import sender_program
 from myisam_advisor.trial.tables.copying import copy_tables
 from myisam_advisor.trial.tables.made import MINIMUM_ROWS
 from myisam_advisor.trial.tables.sources import Source

@@ -20,6 +20,7 @@ from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, expect_room,
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
+from myisam_advisor.trial.replay import sender_program
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits, Rounds, run_told_rounds
 from myisam_advisor.trial.statements.effects import Effects
 from myisam_advisor.trial.statements.fidelity import fidelity_of
@@ -30,7 +31,6 @@ from myisam_advisor.trial.statements.parts import Part, Parts, databases_of
 from myisam_advisor.trial.statements.replay_result import Fidelity, KindResult, ReplayResult, VariantResult
 from myisam_advisor.trial.statements.same_values import Asked, asked_twice, other_values, to_ask
 from myisam_advisor.trial.statements.schedule import Schedule, schedule_bytes
-from myisam_advisor.trial.statements.sender import sender_program
 from myisam_advisor.trial.statements.stages import Stage, make_account, privileges_for
 from myisam_advisor.trial.statements.survey import Judging, Survey, options_fold_names, survey
 from myisam_advisor.trial.statements.tally import ReplayRun, measured, rows_answered, seen_answers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
+from myisam_advisor.trial.replay import sender_program
 from myisam_advisor.trial.statements.records import (
     Answer,
     ThreadReport,
@@ -57,14 +57,6 @@ class Sent:
     def answers(self, thread: int) -> Iterator[Answer]:
         """What came of each of a thread's statements, in their order."""
         return read_answers((self.folder / f"{thread}.answers").read_bytes())
-
-
-def sender_program() -> str:
-    """What sends. Raises TrialError where it is not installed."""
-    program = shutil.which("sysbench")
-    if program is None:
-        raise TrialError("sysbench is not installed: apt install sysbench.")
-    return program
 
 
 def send(

@@ -19,7 +19,7 @@ from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, expect_room,
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
-from myisam_advisor.trial.statements.sender import sender_program
+from myisam_advisor.trial.replay import sender_program
 from myisam_advisor.trial.statements.stages import RefusedError, make_account
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
