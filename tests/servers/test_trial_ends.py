@@ -125,6 +125,14 @@ def test_without_sysbench_nothing_is_begun(mariadb: PrivateServer, temporary: Pa
     assert "trial: " not in errors
 
 
+def test_no_other_directory_is_taken_where_tmpdir_takes_no_file(temporary: Path) -> None:
+    fails(temporary / "nowhere", r"no file can be written in \S+/nowhere \(TMPDIR\): No such file or directory\. Choose another TMPDIR\.", "io", *SMALL)
+    with small_disk(temporary / "disk", 1024) as disk:
+        with (disk / "filler").open("wb") as file:
+            file.write(bytes(shutil.disk_usage(disk).free))
+        fails(disk, r"\(TMPDIR\): No space left on device", "io", *SMALL)
+
+
 def test_a_disk_without_room_is_refused_before_anything_is_made(temporary: Path) -> None:
     binaries_of("mariadb-10.11")
     with small_disk(temporary / "disk", SMALL_DISK_KILOBYTES) as disk:

@@ -11,10 +11,10 @@ import os
 import secrets
 import stat
 import subprocess
-import tempfile
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.private.reaped_directory import temporary_folder
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 INNER = "w"
@@ -40,7 +40,7 @@ class Workspace:
 
 def make(number: int) -> Workspace:
     """Make the two directories for the user of that number, where temporary files go (TMPDIR). Raises TrialError where others could interfere."""
-    base = Path(tempfile.gettempdir()).resolve()
+    base = temporary_folder().resolve()
     expect_safe(base)
     try:
         parent = os.open(base, _DIRECTORY)
