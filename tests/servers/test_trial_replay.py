@@ -23,7 +23,7 @@ from myisam_advisor.trial.statements.replay_result import from_document
 from myisam_advisor.trial.statements.replaying import run_replay
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, write_schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, Sent, send
-from myisam_advisor.trial.statements.stages import Stage
+from myisam_advisor.trial.statements.stages import RefusedError, Stage, expect_taken
 from myisam_advisor.trial.statements.survey import Judging, survey
 from myisam_advisor.trial.statements.variants import Setting, Variant
 from myisam_advisor.trial.tables.sources import find_copyable
@@ -263,6 +263,17 @@ def test_a_limit_that_ends_statements_is_its_own_problem_and_the_others_are_trie
     assert re.search(problem, limited["problem"]), limited
     assert (other["problem"], other["measured"]["rounds"] > 0) == ("", True)
     assert document["fidelity"]["rows_equal"] == document["fidelity"]["sent"]
+
+
+def test_room_for_more_files_than_were_asked_for_is_what_was_asked_for(mariadb: PrivateServer) -> None:
+    """A larger table cache comes with room for its files, and a private server has connections to which it gives more."""
+    present = int(str(mariadb.execute("SELECT @@open_files_limit")[0][0]))
+    expect_taken(mariadb, Setting("open_files_limit", str(present // 2)))
+    with pytest.raises(RefusedError, match=f"it makes {present} of it"):
+        expect_taken(mariadb, Setting("open_files_limit", str(2 * present)))
+    cache = int(str(mariadb.execute("SELECT @@table_open_cache")[0][0]))
+    with pytest.raises(RefusedError, match=f"it makes {cache} of it"):
+        expect_taken(mariadb, Setting("table_open_cache", str(cache // 2)))
 
 
 def test_another_release_than_the_tables_is_refused(mariadb: PrivateServer, temporary: Path, workload: Path) -> None:

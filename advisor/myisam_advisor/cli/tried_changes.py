@@ -153,8 +153,9 @@ def _expect_variable(setting: Setting, variables: Mapping[str, str]) -> None:
 def of_finding(finding: Finding, copied: frozenset[TableName] | None) -> Variant | None:
     """A finding's change as a private server takes it: the options of its start, and what is done to the tables that are copied (None: to all of them).
 
-    None where there is neither. Other engines are not tried: a small private server says nothing of them.
+    None where there is neither, or it only has the server tell more. Other engines are not tried: a small private server says nothing of them.
     """
+    from myisam_advisor.proofs.changes import changes_of
     from myisam_advisor.remedies.statements.base import Change, Phase, Remark, Statement
     from myisam_advisor.trial.statements.variants import Variant
 
@@ -172,7 +173,7 @@ def of_finding(finding: Finding, copied: frozenset[TableName] | None) -> Variant
         and (copied is None or command.table is None or command.table in copied)
         and Change.INTO_INNODB not in command.changes
     )
-    if not options and not statements:
+    if not changes_of((*options, *statements)):
         return None
     name = f"{finding.rule} ({finding.object})" if finding.object else finding.rule
     return Variant(name, (finding.rule,), (), options, statements)

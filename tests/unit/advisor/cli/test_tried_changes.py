@@ -59,6 +59,14 @@ def test_what_cannot_be_tried_is_no_variant(commands: tuple[object, ...]) -> Non
     assert of_finding(finding(*commands), COPIED) is None
 
 
+def test_what_only_has_the_server_tell_more_is_not_tried() -> None:
+    told = finding(set_global("log_slow_min_examined_row_limit", 1000), set_global("log_queries_not_using_indexes", "ON"), set_global("slow_query_log", "ON"), about="")
+    assert of_finding(told, COPIED) is None
+    with pytest.raises(TrialError, match="nothing of its change can be tried"):
+        variants_of([], [told], COPIED, replace(WISH, findings=("a-rule",)))
+    assert of_finding(finding(set_global("slow_query_log", "ON"), set_global("concurrent_insert", 2)), COPIED) is not None
+
+
 def test_what_keeps_tables_safe_is_weighed_only_where_it_is_asked_for() -> None:
     safe = replace(finding(my_cnf=(option_line("myisam_recover_options", "BACKUP"),), about=""), variable="myisam_recover_options")
     with pytest.raises(TrialError, match="no finding has a change"):

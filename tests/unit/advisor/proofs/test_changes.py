@@ -17,6 +17,8 @@ from myisam_advisor.proofs.changes import changes_of, is_about
         ("ALTER TABLE `a`.`b` DROP INDEX `c`;", {"ALTER TABLE `a`.`b` DROP INDEX `c`": ""}),
         ("OPTIMIZE NO_WRITE_TO_BINLOG TABLE `a`.`b`;", {"OPTIMIZE TABLE `a`.`b`": ""}),
         ("FLUSH TABLES;", {}),
+        ("SET GLOBAL log_queries_not_using_indexes = ON;", {}),
+        ("slow_query_log = ON", {}),
         ("-- a remark = 1", {}),
         ("# myisam-advisor", {}),
         ("LOAD INDEX INTO CACHE `a`.`b`;", {}),
