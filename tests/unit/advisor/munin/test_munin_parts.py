@@ -5,6 +5,7 @@ import os
 import stat
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from myisam_advisor.munin.document import MAXIMUM_TABLES, document
 from myisam_advisor.munin.installation import Settings, install, uninstall
 from myisam_advisor.munin.places import SOCKET, socket_of
 from myisam_advisor.munin.process_state import ProcessState, read_state, write_state
+from myisam_exporter.collectors.key_caches import MAXIMUM_CACHES
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
 from myisam_exporter.kernel.process import ProcessIo, read_process
@@ -279,6 +281,47 @@ def test_a_daemon_that_is_late_is_waited_for_and_not_gone_round(tmp_path: Path) 
     # Nobody listens there any more.
     subprocess.run([str(PLUGIN)], capture_output=True, env=environment, timeout=30, check=False)
     assert ran.exists()
+
+
+def test_a_daemon_that_answers_byte_by_byte_is_late_too(tmp_path: Path) -> None:
+    import socket
+    import subprocess
+
+    def drip(listener: socket.socket) -> None:
+        accepted, _ = listener.accept()
+        with accepted, suppress(OSError):
+            accepted.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            while True:
+                accepted.sendall(b" ")
+                time.sleep(0.1)
+
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        thread = threading.Thread(target=drip, args=(listener,))
+        thread.start()
+        environment = {"PATH": "/usr/bin:/bin", "socket": str(path), "advisor_program": "/nowhere"}
+        done = subprocess.run([str(PLUGIN)], capture_output=True, text=True, env=environment, timeout=15, check=False)
+        thread.join()
+    assert (done.returncode, done.stderr) == (0, f"the daemon on {path} did not answer within 2 s\n")
+
+
+def test_no_more_key_caches_have_lines_than_the_exporter_tells_of(tmp_path: Path) -> None:
+    import socket
+    import subprocess
+
+    told = {"schema": 1, "values": {}, "peaks": {}, "tables": [], "key_caches": [f"cache{number}" for number in range(100_000)], "advice": None}
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        thread = threading.Thread(target=_reply, args=(listener, b"HTTP/1.1 200 OK\r\n\r\n" + json.dumps(told).encode()))
+        thread.start()
+        environment = {"PATH": "/usr/bin:/bin", "socket": str(path), "advisor_program": "/nowhere", "tables": "\u00b2", "LC_ALL": "C.UTF-8"}
+        done = subprocess.run([str(PLUGIN), "config"], capture_output=True, text=True, env=environment, timeout=30, check=True)
+        thread.join()
+    assert done.stdout.count("_read_requests.label ") == MAXIMUM_CACHES
 
 
 def test_a_second_server_has_graphs_of_its_own(tmp_path: Path) -> None:
