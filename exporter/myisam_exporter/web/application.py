@@ -123,8 +123,11 @@ class Exporter:
             put_into_force = self.reload()
             self.access.gate.reload()
             put_into_force()
-        except UserError as error:
+        except Exception as error:  # whatever it is: whoever waits for the reload, systemd among them, hears of its end
             self._reload_successful = False
+            if not isinstance(error, UserError):
+                _log.exception("reload failed")
+                return "internal error: see the log"
             _log.error("reload failed: %s", error)
             return str(error)
         self._reload_successful, self._reloaded_at = True, time.time()
