@@ -27,6 +27,8 @@ COLUMNS = {
     "two letters for one": "a ENUM('ae', 'ä') CHARACTER SET latin1 COLLATE latin1_german2_ci",
     "Swedish": "a ENUM('y', 'ü') CHARACTER SET latin1",
     "two bytes a character": "a ENUM('a', 'A') CHARACTER SET ucs2",
+    **{f"Cyrillic letters of {name}": f"a ENUM('да', 'ДА') CHARACTER SET {name}" for name in ("ucs2", "utf16", "utf16le", "utf32", "cp1251")},
+    "accents that differ, of two bytes": "a ENUM('да', 'ДА') CHARACTER SET ucs2 COLLATE ucs2_bin",
     "bytes": "a ENUM('Y', 'y') CHARACTER SET binary",
     "capitals that differ": "a ENUM('Y', 'y') CHARACTER SET latin1 COLLATE latin1_general_cs",
     "accents that differ": "a ENUM('e', 'é') CHARACTER SET utf8 COLLATE utf8_bin",

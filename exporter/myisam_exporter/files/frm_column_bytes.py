@@ -85,10 +85,17 @@ def plain_members(members: Sequence[bytes], collation: int) -> Sequence[bytes]:
         raise FrmError("the members of an ENUM or SET are no hexadecimal digits") from None
 
 
-def that_may_repeat(members: Sequence[bytes]) -> tuple[bytes, ...]:
+def that_may_repeat(members: Sequence[bytes], collation: int) -> tuple[bytes, ...]:
     """All of them where a collation could take two for one: they differ in capitals alone, or hold other letters than those of English. Else none."""
     alike = len({member.lower() for member in members}) < len(members)
-    return tuple(members) if alike or any(max(member, default=0) >= FIRST_BEYOND_ASCII for member in members) else ()
+    return tuple(members) if alike or not all(_is_ascii(member, collation) for member in members) else ()
+
+
+def _is_ascii(member: bytes, collation: int) -> bool:
+    """Whether each character is: of those of two bytes and more the others are zero. Cyrillic letters have no byte beyond ASCII there."""
+    charset, width, _ = character_set(collation)
+    last_bytes = member[0 if charset == "utf16le" else width - 1 :: width]
+    return max(last_bytes, default=0) < FIRST_BEYOND_ASCII and sum(last_bytes) == sum(member)
 
 
 def is_partly_zero_date(kind: int, data: bytes) -> bool:

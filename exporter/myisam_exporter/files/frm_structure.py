@@ -242,6 +242,7 @@ def _columns(
     for number, (name, words) in enumerate(zip(names, _COLUMN.iter_unpack(described), strict=True)):
         length, place, packed, does, collation_high, of_members, kind, collation_low = words
         own: Sequence[bytes] = ()
+        collation = collation_high << 8 | collation_low
         position = int.from_bytes(place, "little") - 1
         expression = expressions.get(number, frozenset())
         is_null = nulls.next(kind, length, packed)
@@ -264,7 +265,7 @@ def _columns(
             name,
             kind,
             size,
-            0 if kind == types.GEOMETRY else collation_high << 8 | collation_low,
+            0 if kind == types.GEOMETRY else collation,
             bool(packed & NULLABLE),
             unsigned,
             does & ~GENERATED == NEXT_NUMBER,
@@ -273,7 +274,7 @@ def _columns(
             types.VIRTUAL if OF_VIRTUAL in expression else types.STORED if OF_STORED in expression or does & GENERATED else "",
             has_date and is_partly_zero_date(kind, defaults[position : position + size]),
             has_date and is_impossible_date(kind, defaults[position : position + size]),
-            that_may_repeat(plain_members(own, collation_high << 8 | collation_low)),
+            that_may_repeat(plain_members(own, collation), collation),
         )  # fmt: skip
 
 

@@ -128,13 +128,14 @@ def _column(column: Mapping[str, Any]) -> Column:
     kind = _BEHIND_THE_GAP.get(number, number - 1)
     default = str(column["default_value_utf8"])
     generated = bool(column["generation_expression_utf8"])
+    collation = _number(column["collation_id"])
     is_date = kind in types.DATES and not column["default_value_utf8_null"]
     is_zero = is_date and _ZERO_DATE.fullmatch(default) is not None
     return Column(
         str(column["name"]),
         kind,
         _bytes_of(kind, column),
-        _number(column["collation_id"]),
+        collation,
         bool(column["is_nullable"]),
         bool(column["is_unsigned"]),
         bool(column["is_auto_increment"]),
@@ -143,7 +144,9 @@ def _column(column: Mapping[str, Any]) -> Column:
         (types.VIRTUAL if column["is_virtual"] else types.STORED) if generated else "",
         is_date and not is_zero and _PARTLY_ZERO_DATE.match(default) is not None,
         is_date and _is_impossible(default),
-        that_may_repeat([b64decode(element["name"]) for element in column["elements"]]) if kind in _LISTS else (),
+        that_may_repeat([b64decode(element["name"]) for element in column["elements"]], collation)
+        if kind in _LISTS
+        else (),
     )
 
 

@@ -47,9 +47,19 @@ def test_a_target_that_is_strict_refuses_what_this_server_takes() -> None:
     assert ([one.code for one in told.errors], [one.code for one in told.target_errors]) == ([], [1291])
 
 
+UCS2, UTF16, UTF16LE, UTF32 = 35, 54, 56, 60
+
+
 @pytest.mark.parametrize(("members", "may"), [([b"a", b"b"], False), ([b"a", b"A"], True), ([b"a", b"a"], True), (["é".encode()], True), ([b"", b"a"], False), ([], False)])
 def test_only_lists_that_may_repeat_are_kept(members: list[bytes], *, may: bool) -> None:
-    assert that_may_repeat(members) == (tuple(members) if may else ())
+    assert that_may_repeat(members, LATIN1) == (tuple(members) if may else ())
+
+
+@pytest.mark.parametrize(("collation", "codec"), [(UCS2, "utf-16-be"), (UTF16, "utf-16-be"), (UTF16LE, "utf-16-le"), (UTF32, "utf-32-be")])
+@pytest.mark.parametrize(("words", "may"), [(["да", "ДА"], True), (["a", "Ā"], True), (["yes", "no", ""], False), (["Y", "y"], True), (["\u0410", "\u0430"], True)])
+def test_letters_of_two_bytes_and_more_are_seen_in_each_order(collation: int, codec: str, words: list[str], *, may: bool) -> None:
+    members = [word.encode(codec) for word in words]
+    assert that_may_repeat(members, collation) == (tuple(members) if may else ())
 
 
 def test_members_stand_between_separators() -> None:
