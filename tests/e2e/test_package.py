@@ -377,9 +377,7 @@ def test_upgrade_remove_and_purge(system: System, newer: Path) -> None:
 
     system.run("systemctl", "disable", "myisam-advisor-munin.socket")
     own = {"/etc/munin/plugins/myisam_advisor_own", "/etc/munin/plugin-conf.d/myisam-advisor-own"}
-    system.run("myisam-advisor", "munin", "install")
-    system.run("myisam-advisor", "munin", "install", "--instance", "forum")
-    system.run("touch", TEXTFILE, *own)
+    system.run("sh", "-c", f"myisam-advisor munin install && myisam-advisor munin install --instance forum && touch {TEXTFILE} {' '.join(own)}")
     system.run("dpkg", "--remove", "myisam-advisor")
     assert not (system.root / TEXTFILE[1:]).exists()
     assert system.attempt("systemctl", "is-active", SERVICE).stdout == "inactive\n"
