@@ -99,15 +99,24 @@ class KeptFiles:
 
     def _as_owner(self, work: Callable[[], None]) -> None:
         """Do it with the rights of the directory's owner; what goes wrong is told as ours. Raises UserError."""
-        try:
-            owner = _owner_of(self.directory)
-            if os.geteuid() != 0 or owner.st_uid == 0:
+
+        def told_work() -> None:
+            with self._faults_told():
                 work()
-            else:
-                _in_a_child(owner, work)
+
+        with self._faults_told():
+            owner = _owner_of(self.directory)
+        if os.geteuid() != 0 or owner.st_uid == 0:
+            told_work()
+        else:
+            _in_a_child(owner, told_work)
+
+    @contextlib.contextmanager
+    def _faults_told(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
-            why = error.strerror or error
-            raise UserError(f"{self.directory} cannot be written by this user: {why}.") from None
+            raise UserError(f"{self.directory} cannot be written: {error.strerror or error}.") from None
         except UserError as error:
             raise UserError(str(error).removesuffix(_OTHER_REMEDY)) from None
 
@@ -162,7 +171,7 @@ def _worked_as(owner: os.stat_result, work: Callable[[], None], writing: int) ->
         work()
         return 0
     except BaseException as error:
-        said = str(error) if isinstance(error, UserError) else f"{getattr(error, 'strerror', None) or error!r}"
+        said = str(error) if isinstance(error, UserError) else repr(error)
         with contextlib.suppress(OSError):
             os.write(writing, said.encode("utf-8", "replace")[:MAXIMUM_SAID])
         return 1

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -11,6 +12,7 @@ import pytest
 from myisam_advisor.proofs.document import MAXIMUM_BYTES, text_of
 from myisam_advisor.proofs.store import KeptProofs, ProofStore, of_all, own_store
 from myisam_exporter.errors import UserError
+from tests.support.mounts import mounted
 from tests.support.proofs import NOW, proof
 
 NOBODY = 65534
@@ -150,6 +152,19 @@ def test_a_state_directory_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
     with pytest.raises(UserError, match=r"is no directory|cannot be written"):
         ProofStore(tmp_path / "state" / "proofs").keep(proof())
+
+
+@as_root
+@pytest.mark.parametrize("owner", [0, NOBODY])
+def test_a_full_disk_is_told_with_its_place(others: Path, owner: int) -> None:
+    with mounted(others, "-t", "tmpfs", "-o", "size=32k,mode=0755", "myisam-advisor-test") as state:
+        store = ProofStore(state / "proofs")
+        os.chown(state, owner, owner)
+        with (state / "filler").open("wb", buffering=0) as filler, suppress(OSError):
+            while filler.write(bytes(4096)):
+                pass
+        with pytest.raises(UserError, match=rf"^{state}/proofs cannot be written: No space left on device\.$"):
+            store.keep(proof())
 
 
 @as_root
