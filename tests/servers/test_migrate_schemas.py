@@ -121,6 +121,9 @@ CASES = {
     "940 of DOUBLE, REDUNDANT": (", ".join(f"c{n} DOUBLE" for n in range(940)), "ROW_FORMAT=REDUNDANT"),
     "190 of TEXT, COMPRESSED": (", ".join(f"c{n} TEXT NOT NULL" for n in range(190)), "CHARSET=latin1 ROW_FORMAT=COMPRESSED"),
     "an entry too long for a compressed page": ("id INT PRIMARY KEY, a VARCHAR(440), KEY (a)", "CHARSET=latin1 KEY_BLOCK_SIZE=1"),
+    **{f"{behind} bytes behind a prefix of {prefix} of {kind}": (f"a {kind} NOT NULL, v VARCHAR(255) NOT NULL, id INT PRIMARY KEY, KEY k (a({prefix}), v({behind}))", "CHARSET=latin1 KEY_BLOCK_SIZE=1")
+       for kind, prefix, edges in (("TEXT", 200, (234, 235, 236)), ("TINYTEXT", 200, (234, 235, 236)), ("TINYBLOB", 255, (179, 180, 181)), ("VARCHAR(300)", 200, (234, 235, 236)), ("VARCHAR(100)", 70, (254, 255)), ("TEXT", 300, (134, 135)),
+                                   ("TINYTEXT CHARACTER SET utf8", 100, (134, 135, 179, 180)), ("VARCHAR(100) CHARACTER SET utf8", 70, (224, 225, 226)), ("CHAR(100) CHARACTER SET utf8", 70, (224, 225, 226))) for behind in edges},
     "a row too long for a compressed page": ("id INT PRIMARY KEY, " + ", ".join(f"c{n} CHAR(40)" for n in range(57)), "CHARSET=latin1 KEY_BLOCK_SIZE=2"),
     "prefixes as primary key": ("a TEXT NOT NULL, b TEXT NOT NULL, PRIMARY KEY (a(500), b(400)), " + ", ".join(f"c{n} TEXT NOT NULL" for n in range(342)), "CHARSET=latin1"),
     "document number that is signed": ("FTS_DOC_ID BIGINT NOT NULL, x TEXT, FULLTEXT (x)", ""),

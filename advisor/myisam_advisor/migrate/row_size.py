@@ -181,8 +181,10 @@ def _counted(field: _Field, pages: _Pages, *, rows: bool) -> int:
         return field.prefix or longest
     redundant = pages.row_format == "REDUNDANT"  # it counts no length bytes with the fields
     length_bytes = 0 if redundant else 1 if longest <= SHORT_BYTES else 2
-    if field.prefix or not rows:
-        return min(field.prefix or longest, longest) + length_bytes
+    if field.prefix:
+        return _counted_prefix(field, pages)
+    if not rows:
+        return longest + length_bytes
     if pages.row_format in OLD_FORMATS and kind.since((5, 7), (10, 2)):
         # It has no length for BLOB and TEXT, however short: TINYTEXT counts as the longest does.
         prefix = OLD_PREFIX_BYTES + REFERENCE_BYTES
@@ -191,6 +193,21 @@ def _counted(field: _Field, pages: _Pages, *, rows: bool) -> int:
         leaves = column.is_blob or longest > SHORT_BYTES
         return REFERENCE_BYTES + (not redundant) if leaves else longest + length_bytes
     return ALWAYS_LOCAL_BYTES + (not redundant) if longest > ALWAYS_LOCAL_BYTES else longest + length_bytes
+
+
+def _counted_prefix(field: _Field, pages: _Pages) -> int:
+    """Of a prefix. A BLOB or TEXT has no length to InnoDB, however short: a TINYTEXT counts as declared, in MySQL with the two bytes of a long one's length.
+
+    MariaDB counts the bytes that the prefix's own length takes, MySQL those of the column's.
+    """
+    column = field.column
+    prefix = field.prefix if column.is_blob else min(field.prefix, column.maximum_bytes)
+    if pages.row_format == "REDUNDANT":
+        return prefix
+    is_short = (
+        prefix <= SHORT_BYTES if pages.kind.is_mariadb else not column.is_blob and column.maximum_bytes <= SHORT_BYTES
+    )
+    return prefix + (1 if is_short else 2)
 
 
 def _is_fixed_in(column: Column, pages: _Pages) -> bool:
