@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.columns import Row
 from tests.support.daemon import free_port, wait_for
 from tests.support.program import run
-from tests.support.servers import CopiedServer, binaries_of, status_number, working
+from tests.support.servers import CopiedServer, binaries_of, keeps_dictionary, status_number, working
 from tools.fetched_servers import cache_directory
 
 from .conftest import look, schema, with_thresholds
@@ -258,6 +258,11 @@ def test_a_counter_that_runs_out_is_found_before_inserts_fail(server: PrivateSer
         assert ran(server, "INSERT INTO c VALUES ()", "INSERT INTO c VALUES ()") in (1062, 1264, 167)
 
 
+def run_commands(server: PrivateServer, found: Finding) -> None:
+    """What it says, without the remarks between."""
+    server.execute(*(str(command).rstrip(";") for command in found.commands if not str(command).startswith("--")))
+
+
 def test_statistics_are_known_to_be_missing_until_they_are_collected(server: PrivateServer) -> None:
     small = with_thresholds("statistics-never-collected", minimum_rows=1)
     with schema(server, "d"):
@@ -267,11 +272,29 @@ def test_statistics_are_known_to_be_missing_until_they_are_collected(server: Pri
         cardinality = "SELECT CARDINALITY FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'd' AND INDEX_NAME = 'a'"
         assert server.execute(cardinality)[0][0] is None
         (found,) = findings(server, "statistics-never-collected", site=small)
-        server.execute(*(str(command).rstrip(";") for command in found.commands))
+        run_commands(server, found)
         assert table_row(server, "s")["not_analyzed"] == 0
         assert findings(server, "statistics-never-collected", site=small) == []
         server.execute("INSERT INTO d.s VALUES (3, 1)")
         assert table_row(server, "s")["not_analyzed"] == 0
+
+
+def test_joins_are_planned_by_what_was_collected_on_connections_that_are_open(server: PrivateServer) -> None:
+    small = with_thresholds("statistics-never-collected", minimum_rows=1)
+    explain = f"EXPLAIN {'FORMAT=TRADITIONAL ' if keeps_dictionary(server) else ''}SELECT * FROM o STRAIGHT_JOIN s ON s.a = o.v"
+    with schema(server, "d") as name, server.session(name) as connection, closing(connection.cursor()) as cursor:
+        server.execute("CREATE TABLE s (a INT NOT NULL, KEY (a)) ENGINE=MyISAM", "INSERT INTO s VALUES (0)", "INSERT INTO s VALUES " + ", ".join(f"({number // 20})" for number in range(1, 6000)), database=name)
+        server.execute("CREATE TABLE o (v INT NOT NULL) ENGINE=MyISAM", "INSERT INTO o VALUES (1), (2), (3)", database=name)
+
+        def expected_rows() -> int:
+            cursor.execute(explain)
+            *_, inner = cursor.fetchall()
+            return int(dict(zip([column[0] for column in cursor.description], inner, strict=True))["rows"])
+
+        assert expected_rows() != 20
+        (found,) = findings(server, "statistics-never-collected", site=small)
+        run_commands(server, found)
+        assert expected_rows() == 20
 
 
 def test_indexes_that_add_nothing_are_found_by_their_place(server: PrivateServer) -> None:

@@ -384,3 +384,10 @@ def test_a_remark_alone_is_no_change_of_a_table() -> None:
     plan = make_plan([replace(finding, remedy=Remedy((remark("Ask whoever owns the table first."),)))], known)
     assert plan.offline == []
     assert "-- Ask whoever owns the table first." in format_named("sql").render(plan)
+
+
+def test_a_table_is_closed_behind_the_statement_that_it_is_opened_anew_for() -> None:
+    plan = plan_of(case("statistics-never-collected", "newer_servers_leave_the_table_in_their_cache"))
+    assert [step for step in plan.online if step.phase is Phase.FLUSH] == []
+    (collecting,) = plan.offline
+    assert [one.sql for one in collecting.statements if not isinstance(one, Remark)] == ["ANALYZE TABLE `a`.`b`;", "FLUSH TABLES `a`.`b`;"]
