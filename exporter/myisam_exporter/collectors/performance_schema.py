@@ -19,8 +19,9 @@ from myisam_exporter.server.sql import quote_text, sql_list, statement
 
 PICOSECONDS_PER_SECOND = 1_000_000_000_000
 GRANT = "SELECT ON performance_schema.*"
+KEY_CACHE_LOCK = "wait/synch/mutex/mysys/KEY_CACHE::cache_lock"
 INSTRUMENTS = {
-    "wait/synch/mutex/mysys/KEY_CACHE::cache_lock": "key_cache_lock",
+    KEY_CACHE_LOCK: "key_cache_lock",
     "wait/synch/rwlock/myisam/MYISAM_SHARE::key_root_lock": "key_root_lock",
     "wait/synch/rwlock/myisam/MYISAM_SHARE::mmap_lock": "mmap_lock",
     "wait/synch/mutex/myisam/MYISAM_SHARE::intern_lock": "intern_lock",
@@ -44,6 +45,11 @@ TABLE_LOCKS = "SELECT OBJECT_SCHEMA, OBJECT_NAME, SUM_TIMER_WAIT FROM performanc
 SWITCH_ON = "UPDATE performance_schema.setup_instruments SET ENABLED='YES', TIMED='YES' WHERE NAME='wait/synch/mutex/mysys/KEY_CACHE::cache_lock';"
 
 KEY_CACHE_LOCK_OFF = Unknown("the key-cache lock's instrument is off", SWITCH_ON, off=True)
+# MySQL 5.6 keeps no account of a mutex that was made before its instrument was on (manual, "Performance Schema Instrument Configuration"): 0 is no count.
+KEY_CACHE_LOCK_NOT_COUNTED = Unknown(
+    "the key-cache lock's instrument is on and counted nothing: the lock was made before it was on, or nothing took it since",
+    "performance_schema_instrument='wait/synch/mutex/mysys/KEY_CACHE::cache_lock=ON' in my.cnf, then restart",
+)
 # MySQL 5.5's setup_instruments has neither: an UPDATE of them is accepted, and changes no row.
 NO_TABLES = Unknown("before MySQL 5.6 and MariaDB 10.0 performance_schema counts nothing by table", off=True)
 OFF_WITHOUT_TABLES = Unknown(
@@ -142,15 +148,18 @@ class PerformanceSchemaCollector(Collector[Waits]):
             )
 
     def notes(self, sample: Waits) -> Iterable[Unknown]:
-        """Instruments that are off."""
-        if "wait/synch/mutex/mysys/KEY_CACHE::cache_lock" not in sample.enabled:
+        """Instruments that are off, and the one that counts nothing."""
+        if KEY_CACHE_LOCK not in sample.enabled:
             yield KEY_CACHE_LOCK_OFF
+        elif INSTRUMENTS[KEY_CACHE_LOCK] not in sample.mutexes:
+            yield KEY_CACHE_LOCK_NOT_COUNTED
 
     def unknown_columns(self, sample: Waits) -> Mapping[str, Unknown]:
         """mutex_wait without the instrument; table columns without theirs."""
         unknown = {}
         if not sample.mutexes:
-            unknown["mutex_wait"] = KEY_CACHE_LOCK_OFF
+            is_on = KEY_CACHE_LOCK in sample.enabled
+            unknown["mutex_wait"] = KEY_CACHE_LOCK_NOT_COUNTED if is_on else KEY_CACHE_LOCK_OFF
         for column, part in (
             ("rows_read_per_second", sample.table_reads),
             ("rows_changed_per_second", sample.table_changes),
@@ -162,11 +171,12 @@ class PerformanceSchemaCollector(Collector[Waits]):
 
 
 def _mutexes(rows: Iterable[tuple[str | None, ...]], enabled: frozenset[str]) -> dict[str, tuple[int, int]]:
+    """The locks that are counted: of one without a count nobody knows."""
     sums: dict[str, tuple[int, int]] = {}
     for event, count, picoseconds in rows:
         name = INSTRUMENTS.get(event or "") if event in enabled else None
         counted, waited = whole_number(count, LARGEST_COUNTER), whole_number(picoseconds, LARGEST_COUNTER)
-        if name is not None and counted is not None and waited is not None:
+        if name is not None and counted and waited is not None:
             old = sums.get(name, (0, 0))
             sums[name] = (old[0] + counted, old[1] + waited)
     return sums
