@@ -275,17 +275,18 @@ VIEWS = (
         "One row: how much of what scans read goes to clients as it is, as a dump's rows do.",
         {
             "by_scans_per_second": "Rows sent beyond those that an index found: counted by MariaDB, elsewhere the bytes sent by the length of the rows that are read.",
-            "scanned_per_second": "Rows read by scans, of any engine.",
+            "share_of_scans": "These, of the rows of any engine that scans read; unknown where none are read.",
             "bytes_per_second": "Bytes sent to clients.",
         },
         """
-        SELECT COALESCE(s.sent, s.bytes / (SELECT COALESCE(SUM(rows_read_per_second * data_bytes / rows) / NULLIF(SUM(rows_read_per_second), 0),
-                                                           (SELECT myisam_data_bytes * 1.0 / NULLIF(myisam_rows, 0) FROM totals)) FROM tables WHERE rows > 0))
-                 - COALESCE(s.found, 0) AS by_scans_per_second, s.scanned AS scanned_per_second, s.bytes AS bytes_per_second
-          FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Rows_sent') AS sent, MAX(per_second) FILTER (WHERE name = 'Bytes_sent') AS bytes,
-                       MAX(per_second) FILTER (WHERE name = 'Handler_read_rnd_next') AS scanned,
-                       SUM(per_second) FILTER (WHERE name IN ('Handler_read_key', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd')) AS found
-                  FROM status) AS s
+        SELECT by_scans_per_second, by_scans_per_second * 1.0 / NULLIF(scanned, 0) AS share_of_scans, bytes AS bytes_per_second
+          FROM (SELECT COALESCE(s.sent, s.bytes / (SELECT COALESCE(SUM(rows_read_per_second * data_bytes / rows) / NULLIF(SUM(rows_read_per_second), 0),
+                                                                   (SELECT myisam_data_bytes * 1.0 / NULLIF(myisam_rows, 0) FROM totals)) FROM tables WHERE rows > 0))
+                         - COALESCE(s.found, 0) AS by_scans_per_second, s.scanned, s.bytes
+                  FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Rows_sent') AS sent, MAX(per_second) FILTER (WHERE name = 'Bytes_sent') AS bytes,
+                               MAX(per_second) FILTER (WHERE name = 'Handler_read_rnd_next') AS scanned,
+                               SUM(per_second) FILTER (WHERE name IN ('Handler_read_key', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd')) AS found
+                          FROM status) AS s)
         """,
     ),
     View(

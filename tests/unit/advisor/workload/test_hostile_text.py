@@ -22,6 +22,7 @@ from myisam_advisor.workload import (
     statements,
     tokens,
     told_rows,
+    told_seconds,
 )
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.kinds import digests
@@ -124,6 +125,8 @@ PATTERNS = (
     Text(prepared._IMMEDIATE.match, b"execute", b" ", b"x"),
     Text(inner_statements._MAY_BE.search, b"", b"name_const   new old` into"),
     Text(told_rows._LIMIT.search, b"", b"limits "),
+    Text(told_seconds._SETS_TIMESTAMP.match, b"set ", b" timestamp ", b"x"),
+    Text(told_seconds._SETS_TIMESTAMP.match, b"set timestamp", b" ", b"x"),
     Text(layers._ESCAPED.findall, b"", b"\\05"),
     Text(parameters._IS_DECIMAL.fullmatch, b"", b"1", b"x"),
     Text(parameters._ESCAPED.findall, b"", b"\\"),
