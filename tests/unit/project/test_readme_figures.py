@@ -1,8 +1,15 @@
-"""README's figures of how often advice is right are put where its marks are, and nowhere else."""
+"""README's figures: how often advice is right stands between its marks and nowhere else, and what is counted is as many."""
+
+import re
+from pathlib import Path
 
 import pytest
+import yaml
 
+from myisam_advisor.catalogue.rules import shipped_rules
 from tools.documentation import ADVICE_BEGINS, ADVICE_ENDS, with_advice
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_the_figures_stand_between_the_marks_and_the_rest_stays() -> None:
@@ -18,3 +25,11 @@ def test_the_figures_stand_between_the_marks_and_the_rest_stays() -> None:
 def test_without_its_marks_nothing_of_it_is_lost(readme: str) -> None:
     with pytest.raises(ValueError, match="once each"):
         with_advice(readme)
+
+
+def test_rules_and_published_reports_are_as_many_as_it_says() -> None:
+    text = " ".join((ROOT / "README.md").read_text().split())
+    said = re.search(r"The \[(\d+) rules\]\([^)]*\) agree with the diagnoses of (\d+) published reports", text)
+    assert said is not None
+    reports = yaml.safe_load((ROOT / "tests/rules/published.yaml").read_text())
+    assert [int(number) for number in said.groups()] == [len(shipped_rules()), len(reports)]
