@@ -6,7 +6,6 @@ Prometheus's and JSON's floating-point numbers, and sums of a thousand of them.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from sys import float_info
@@ -52,14 +51,14 @@ def finite_number(said: str | int | float | None) -> int | float | None:
         number = float(said)
     else:
         return None
-    if math.isnan(number) or abs(number) > LARGEST_COUNTER:
-        return None
-    return float(number) if abs(number) >= SQLITE_INTEGER_END else number
+    # Not the other way round: NaN is in no range.
+    if abs(number) <= LARGEST_COUNTER:
+        return float(number) if abs(number) >= SQLITE_INTEGER_END else number
+    return None
 
 
 def is_number(value: object, largest: float = float_info.max) -> TypeGuard[int | float]:
     """Whether a value of a document is a number: neither true nor false, nor infinite, nor NaN, which are floats to YAML and JSON."""
-    # Not the other way round: NaN is in no range.
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= largest
 
 

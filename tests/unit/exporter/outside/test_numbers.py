@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from myisam_exporter.outside.numbers import (
     LARGEST_COUNTER,
     LARGEST_WHOLE,
+    bounded_sum,
     finite_number,
     is_number,
     parse_number,
@@ -34,8 +35,23 @@ def test_numbers_are_read_and_everything_else_is_unknown(said: str | None, whole
 
 
 def test_a_counter_may_be_as_large_as_a_server_counts() -> None:
-    assert whole_number(str(LARGEST_COUNTER), LARGEST_COUNTER) == LARGEST_COUNTER
-    assert whole_number(str(LARGEST_COUNTER + 1), LARGEST_COUNTER) is None
+    assert whole_number("18446744073709551615", LARGEST_COUNTER) == 18446744073709551615
+    assert whole_number("18446744073709551616", LARGEST_COUNTER) is None
+    assert finite_number("36893488147419103230") is None
+
+
+def test_what_is_a_number_already_is_held_to_the_same_bounds() -> None:
+    assert [finite_number(said) for said in (5, 2.5, -3, 2**63 - 1, math.nan, math.inf, -math.inf, 2**65, 10**400)] == [5, 2.5, -3, 2**63 - 1, None, None, None, None, None]
+    assert isinstance(finite_number(2**63), float)
+    assert [whole_number(said) for said in (7, 7.9, -1, -0.5, 2**53, math.nan)] == [7, 7, None, 0, None, None]
+
+
+def test_text_that_is_no_number_stays_text() -> None:
+    assert [parse_number(text) for text in ("5", "2.5", "ON", "inf", "", None)] == [5, 2.5, "ON", "inf", "", None]
+
+
+def test_a_sum_is_at_most_what_sqlite_can_hold() -> None:
+    assert [bounded_sum(some) for some in ([], [1, 2], [2**62, 2**62 - 2], [2**62, 2**62 - 1], [2**62, 2**62])] == [0, 3, 2**63 - 2, 2**63 - 1, 2**63 - 1]
 
 
 @given(st.one_of(st.sampled_from(WORDS), st.text(max_size=40), st.integers().map(str), st.floats().map(str)))
