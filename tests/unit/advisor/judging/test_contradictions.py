@@ -1,0 +1,134 @@
+"""Where facts begin to contradict each other, what is set aside then, and what stays."""
+
+from typing import Any
+
+import pytest
+
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.contradictions import (
+    BOUNDS,
+    MAXIMUM_SHOWN,
+    PAIRS_OF_COLUMNS,
+    Between,
+    set_aside_contradictions,
+)
+from myisam_advisor.judging.findings import Suspicion
+from myisam_exporter.look.fact_set import FactSet
+
+TABLES_OF_ONE_ROW = ("host", "mysqld", "server", "totals")
+
+
+def looked_at(**facts: Any) -> tuple[FactSet, list[Suspicion]]:
+    return set_aside_contradictions(facts_from_document({"schema": 1, **facts}))
+
+
+def one_row(table: str, **values: float | str | None) -> dict[str, Any]:
+    return {table: values if table in TABLES_OF_ONE_ROW else [values]}
+
+
+def column_of(facts: FactSet, table: str, column: str) -> list[Any]:
+    return list(facts.tables[table].values(column))
+
+
+def whys(suspicions: list[Suspicion]) -> list[str]:
+    return [one.why for one in suspicions]
+
+
+def test_two_counters_that_were_not_read_in_the_same_instant_are_believed() -> None:
+    facts, found = looked_at(key_cache=[{"name": "default", "reads": 106, "read_requests": 100, "miss_ratio": 0.5}])
+    assert found == []
+    assert column_of(facts, "key_cache", "reads") == [106]
+
+
+def test_beyond_that_both_and_what_follows_from_them_are_set_aside_and_nothing_else() -> None:
+    facts, (found,) = looked_at(key_cache=[{"name": "default", "size_bytes": 8388608, "reads": 107, "read_requests": 100, "miss_ratio": 0.5}])
+    assert found == Suspicion(("key_cache.reads", "key_cache.read_requests"), "default", "reads is 107, above read_requests (100)")
+    assert [column_of(facts, "key_cache", name) for name in ("reads", "read_requests", "miss_ratio", "size_bytes")] == [[None], [None], [None], [8388608]]
+    lost = {name for name, reason in facts.unknown.items() if reason.reason == "the facts contradict each other"}
+    assert lost == {"key_cache.reads", "key_cache.read_requests", "key_cache.miss_ratio"}
+
+
+def test_of_many_rows_only_the_one_that_cannot_be_is_set_aside() -> None:
+    tables = [{"schema_name": "d", "table_name": name, "data_bytes": 100, "free_bytes": free} for name, free in (("a", 100), ("b", 900), ("c", None), ("e", 7))]
+    facts, (found,) = looked_at(tables=tables)
+    assert (found.object, found.why) == ("d.b", "free_bytes is 900, above data_bytes (100)")
+    assert column_of(facts, "tables", "free_bytes") == [100, None, None, 7]
+    assert column_of(facts, "tables", "data_bytes") == [100, None, 100, 100]
+    assert "tables.free_bytes" not in facts.unknown
+
+
+@pytest.mark.parametrize("check", [check for check in PAIRS_OF_COLUMNS if check.per_unit], ids=lambda check: str(check.smaller))
+@pytest.mark.parametrize(("blocks", "is_believed"), [(1050, True), (1051, False)])
+def test_a_count_of_blocks_beyond_the_size_is_set_aside_and_the_size_stays(check: Any, blocks: int, is_believed: bool) -> None:
+    # 1,000 blocks of 1,000 bytes: 5 % and one byte more are 1,050,001.
+    facts, found = looked_at(key_cache=[{"name": "default", "size_bytes": 1_000_000, "block_size_bytes": 1000, check.smaller: blocks}])
+    assert whys(found) == ([] if is_believed else [f"{check.smaller} is 1,051,000, above size_bytes (1,000,000)"])
+    assert column_of(facts, "key_cache", check.smaller) == [blocks if is_believed else None]
+    assert column_of(facts, "key_cache", "size_bytes") == [1_000_000]
+
+
+def test_blocks_of_an_unknown_size_contradict_nothing() -> None:
+    _, found = looked_at(key_cache=[{"name": "default", "size_bytes": 1000, "blocks_used": 9000}])
+    assert found == []
+
+
+@pytest.mark.parametrize("check", [check for check in PAIRS_OF_COLUMNS if not check.per_unit], ids=lambda check: f"{check.table}.{check.smaller}")
+def test_each_pair_is_held_against_each_other(check: Any) -> None:
+    believed = looked_at(**one_row(check.table, **{check.smaller: 21, check.larger: 20}))[1]
+    found = looked_at(**one_row(check.table, **{check.smaller: 50, check.larger: 20}))[1]
+    assert believed == []
+    assert [one.facts for one in found] == [(f"{check.table}.{check.smaller}", f"{check.table}.{check.larger}")]
+
+
+@pytest.mark.parametrize("further", [[], [{"schema_name": "d", "table_name": "b", "data_bytes": 5, "free_bytes": 900}]])
+def test_what_is_no_larger_is_not_said_to_be_where_both_are_below_zero(further: list[Any]) -> None:
+    _, found = looked_at(tables=[{"schema_name": "d", "table_name": "a", "data_bytes": -100, "free_bytes": -100}, *further])
+    assert [one.why for one in found if one.object == "d.a"] == ["data_bytes is -100, below 0"]
+
+
+@pytest.mark.parametrize("bound", [bound for bound in BOUNDS if bound.maximum], ids=lambda bound: f"{bound.table}.{bound.column}")
+def test_a_share_may_be_a_little_above_the_whole(bound: Between) -> None:
+    facts, found = looked_at(**one_row(bound.table, **{bound.column: 1.05}))
+    assert (found, column_of(facts, bound.table, bound.column)) == ([], [1.05])
+    facts, found = looked_at(**one_row(bound.table, **{bound.column: 1.06}))
+    assert [one.facts for one in found] == [(f"{bound.table}.{bound.column}",)]
+    assert whys(found) == [f"{bound.column} is 1.1, above 1"]
+    assert column_of(facts, bound.table, bound.column) == [None]
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: f"{bound.table}.{bound.column}")
+def test_nothing_is_below_zero(bound: Between) -> None:
+    assert looked_at(**one_row(bound.table, **{bound.column: 0}))[1] == []
+    facts, found = looked_at(**one_row(bound.table, **{bound.column: -1}))
+    assert whys(found) == [f"{bound.column} is -1, below 0"]
+    assert column_of(facts, bound.table, bound.column) == [None]
+
+
+def test_of_bounds_too_only_the_row_beyond_is_set_aside() -> None:
+    tables = [{"schema_name": "d", "table_name": name, "rows": rows} for name, rows in (("a", 5), ("b", None), ("c", -5))]
+    facts, (found,) = looked_at(tables=tables)
+    assert (found.object, column_of(facts, "tables", "rows")) == ("d.c", [5, None, None])
+
+
+@pytest.mark.parametrize(("column", "section", "words"), [("value", "status", ""), ("per_second", "status_per_second", " per second")])
+@pytest.mark.parametrize(("small", "large"), [("Slow_queries", "Queries"), ("Created_tmp_disk_tables", "Created_tmp_tables")])
+def test_counters_of_the_status_are_held_against_each_other(column: str, section: str, words: str, small: str, large: str) -> None:
+    assert looked_at(**{section: {small: 106, large: 100, "Questions": 5}})[1] == []
+    facts, found = looked_at(**{section: {small: 107, large: 100, "Questions": 5}})
+    assert found == [Suspicion((f"status.{small}", f"status.{large}"), "", f"{small}{words} is 107, above {large} (100)")]
+    left = dict(zip(column_of(facts, "status", "name"), column_of(facts, "status", column), strict=True))
+    assert left == {small: None, large: None, "Questions": 5}
+
+
+@pytest.mark.parametrize("status", [{"Slow_queries": 107}, {"Queries": 5}, {"Slow_queries": 107, "Queries": "many"}, {"Slow_queries": "many", "Queries": 5}])
+def test_a_counter_without_its_other_contradicts_nothing(status: dict[str, Any]) -> None:
+    facts, found = looked_at(status=status)
+    assert found == []
+    assert dict(zip(column_of(facts, "status", "name"), column_of(facts, "status", "value"), strict=True)) == status
+
+
+def test_all_are_set_aside_where_only_some_are_shown() -> None:
+    tables = [{"schema_name": "d", "table_name": f"t{place}", "rows": -1} for place in range(MAXIMUM_SHOWN + 3)]
+    facts, found = looked_at(tables=tables)
+    assert len(found) == MAXIMUM_SHOWN == 20
+    assert set(column_of(facts, "tables", "rows")) == {None}
