@@ -69,3 +69,19 @@ def test_after_forgetting_nothing_is_counted_from() -> None:
     latest.pairs_to(taken(5.0, a=1))
     latest.forget()
     assert latest.pairs_to(taken(7.0, a=2))["a"].before is None
+
+
+def test_a_sample_that_only_others_look_at_now_has_no_interval() -> None:
+    pair = pairs_between(taken(10.0, a="before"), Latest({"a": "now, without a moment"}, {}))["a"]
+    assert (pair.after, pair.before, pair.seconds) == ("now, without a moment", None, None)
+
+
+@pytest.mark.parametrize("unsaid", [FAILED, Status({"Uptime": 120}), Status({"Uptime_since_flush_status": 0})])
+def test_who_does_not_tell_of_a_flush_was_not_flushed(unsaid: object) -> None:
+    before = taken(10.0, status=status(110, 110), key_caches=("before",))
+    assert pairs_between(before, taken(20.0, status=unsaid, key_caches=("after",)))["key_caches"].before == ("before",)
+
+
+def test_a_first_status_tells_nothing_of_what_was_counted_before_it() -> None:
+    pairs = pairs_between(taken(10.0, key_caches=("before",)), taken(20.0, status=status(120, 4), key_caches=("after",)))
+    assert pairs["key_caches"].before == ("before",)

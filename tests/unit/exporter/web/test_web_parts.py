@@ -63,6 +63,16 @@ def test_who_has_the_most_connections_loses_the_one_that_was_silent_longest() ->
     assert len(crowd.budget) == 5
 
 
+def test_who_has_more_than_others_takes_no_place_from_them() -> None:
+    crowd = Crowd(total=3, per_peer=3)
+    crowd.comes("patient", "192.0.2.1", seconds_ago=1000)
+    assert crowd.comes("first", "192.0.2.2", Stage.ANSWER)
+    assert crowd.comes("second", "192.0.2.2", Stage.ANSWER)
+    assert not crowd.comes("third", "192.0.2.2")
+    assert crowd.comes("modest", "192.0.2.3")
+    assert crowd.ended == ["patient"]
+
+
 def test_one_peer_never_has_all_places() -> None:
     crowd = Crowd(total=10, per_peer=6)
     for number in range(50):
@@ -154,6 +164,15 @@ def test_a_token_comes_back_with_time() -> None:
     time.sleep(bucket.seconds_until_next + 0.005)
     assert bucket.take()
     assert not bucket.take()
+
+
+def test_the_wait_for_a_token_grows_shorter() -> None:
+    bucket = TokenBucket(0.01, 1)
+    assert bucket.take()
+    assert not bucket.take()
+    first = bucket.seconds_until_next
+    time.sleep(0.002)
+    assert bucket.seconds_until_next <= first - 0.001 < 100
 
 
 def test_a_right_login_is_remembered_and_a_changed_password_forgets_it(tmp_path: Path) -> None:
