@@ -239,7 +239,9 @@ def test_no_spelling_of_an_address_makes_the_daemon_connect(mariadb: PrivateServ
             assert daemon.get(f"/probe?{query}").status == 400, query
         for headers in ({"Host": f"127.0.0.1:{port}"}, {"X-Forwarded-Host": f"127.0.0.1:{port}"}):
             assert daemon.get("/probe?target=forum", headers=headers).value("up") == 1
-        assert daemon.get(f"http://127.0.0.1:{port}/probe?target=forum").status != 200
+        # Whoever takes us for a proxy is answered by us, and by names of ours alone.
+        assert daemon.get(f"http://127.0.0.1:{port}/probe?target=forum").value("up") == 1
+        assert daemon.get(f"http://elsewhere:{port}/probe?target=forum").status == 421
         with pytest.raises(BlockingIOError):
             listener.accept()
 
