@@ -76,6 +76,12 @@ def test_a_restart_in_between_is_refused() -> None:
         ((5000, 10), (4000, 2), True),  # restarted, and the clock set forward
         ((5000, None), (1000, None), True),
         ((5000, 10), (2**64 - 3000, 11), False),  # set back to before its start
+        ((2**64 - 3000, None), (8, None), False),
+        # Two seconds more or less are none: an uptime has whole ones.
+        ((5000, None), (5008, None), False),
+        ((5000, None), (5007, None), True),
+        ((5000, 10), (12, 11), True),
+        ((5000, 10), (13, 11), False),
     ],
 )
 def test_a_clock_that_is_set_is_no_restart(before: tuple[int, int | None], after: tuple[int, int | None], restarted: bool) -> None:
@@ -86,6 +92,27 @@ def test_a_clock_that_is_set_is_no_restart(before: tuple[int, int | None], after
             interval.refuse_restart()
     else:
         interval.refuse_restart()
+
+
+def test_without_both_uptimes_nothing_is_refused() -> None:
+    Interval(snapshot(20, status=status(3))).refuse_restart()
+    Interval(snapshot(20, status=status(3)), snapshot(10)).refuse_restart()
+    Interval(snapshot(20), snapshot(10, status=status(110))).refuse_restart()
+
+
+def test_an_interval_tells_its_length_and_when_the_status_was_read() -> None:
+    facts = Interval(snapshot(20, status=status(120)), snapshot(12, status=status(112))).facts()
+    assert (facts.interval_seconds, facts.status_read_at) == (8, 20)
+
+
+def test_rates_are_known_or_it_is_said_why_not() -> None:
+    first, second = snapshot(10, status=status(110)), snapshot(20, status=status(120))
+    assert "status.per_second" not in Interval(second, first).facts().unknown
+    lone = Interval(second).facts().unknown
+    assert (lone["status.per_second"].remedy, "status.value" in lone) == ("--interval 10s", False)
+    reset = Interval(snapshot(20, status=status(120, since_flush=3)), first).facts().unknown
+    assert "FLUSH STATUS" in reset["status.per_second"].reason
+    assert "status.value" not in reset
 
 
 def test_unknown_is_never_zero() -> None:
