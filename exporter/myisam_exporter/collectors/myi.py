@@ -152,7 +152,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
             (
                 "open_count",
                 "integer",
-                "Open handles that the header counts; what a crash leaves stays until CHECK TABLE.",
+                "Servers that the header counts as having changed and not closed it; what a crash leaves stays until CHECK TABLE.",
             ),
             (
                 "written_since_start",

@@ -69,8 +69,8 @@ class Header(NamedTuple):
 # bits of one byte. Of most tables four bytes are enough for each count and for the indexes, but not for who wrote last.
 NARROW, WIDE = struct.Struct("<8IQIIHHBB"), struct.Struct("<10QIHHBB")
 INDEX_BYTES_PLACE, DATA_BYTES_PLACE, ENABLED_KEYS_PLACE = 3, 4, 9  # among them
-# Of these: rows, deleted rows, blocks, bytes of index, data and holes, the last AUTO_INCREMENT, the indexes kept up to date, open handles, the
-# format and the flags.
+# Of these: rows, deleted rows, blocks, bytes of index, data and holes, the last AUTO_INCREMENT, the indexes kept up to date, by how many
+# servers it was left open, the format and the flags.
 NARROW_COUNTS, WIDE_COUNTS = "6I4xI8xI6xHBB", "6Q8xQ8xQ6xHBB"
 CRASHED, RECOVERY_FAILED, HAS_HOLES, DELAYS_KEY_WRITES, NOT_ANALYZED = 1, 2, 4, 8, 16
 ROW_FORMATS = ("compressed", "dynamic", "fixed")

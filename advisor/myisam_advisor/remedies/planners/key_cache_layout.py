@@ -34,7 +34,7 @@ BY_SHARE = "the share of the present cache that its load has"
 BY_MINIMUM = f"{MINIMUM_CACHE_BYTES >> 20} MiB, the least that is given"
 SEGMENTS_GOOD = "This helps one hot table as well as many, and needs no list of tables."
 CACHES_COST = (
-    "CACHE INDEX and LOAD INDEX flush the table's blocks. While they run its writers wait, and all readers that come behind the first writer that waits. "
+    "CACHE INDEX and LOAD INDEX flush the table's blocks. While they run its writers wait, and readers behind an UPDATE or DELETE that waits. "
     "The table starts cold in its new cache. The memory comes out of the page cache."
 )
 DANGER = (
