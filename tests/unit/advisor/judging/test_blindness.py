@@ -99,6 +99,55 @@ def test_a_time_without_a_statement_is_told_in_few_words() -> None:
     assert spot.sentence == "There was hardly any activity: not one statement in 10 s."
 
 
+@pytest.mark.parametrize("known", [{"interval_seconds": None}, {"status_per_second": {"Com_update": 0.1}}, {"totals": {"myisam_tables": 0}}])
+def test_where_nobody_counted_or_nothing_could_be_counted_there_is_no_word_of_a_quiet_time(known: dict[str, Any]) -> None:
+    idle = {**SEEN, "status_per_second": {"Questions": 0.4}}
+    assert [spot.what for spot in blind_spots(facts_of(**idle), ())] == ["load"]
+    assert blind_spots(facts_of(**{**idle, **known}), ()) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "own", "writes", "said"),
+    [(0.1, 0.0, 0.1, "1 statement, 1 of them writes, in 10 s"), (0.9, 0.5, 0.2, "4 statements, 2 of them writes, in 10 s"), (0.2, 0.5, 0.2, "not one statement in 10 s"), (0.4, None, -3.0, "4 statements, 0 of them writes, in 10 s")],
+)
+def test_what_others_asked_is_told(asked: float, own: float | None, writes: float, said: str) -> None:
+    facts = {**SEEN, "server": {**SERVER, "own_statements_per_second": own}, "status_per_second": {"Questions": asked, "Com_insert": writes}}
+    (spot,) = blind_spots(facts_of(**facts), ())
+    assert spot.sentence == f"There was hardly any activity: {said}."
+    assert (spot.why, spot.remedy) == ("So quiet a time says little about the load", "look again under load, over a longer time: myisam-advisor check --interval 5min")
+
+
+def lacking(*rules: str, facts: tuple[str, ...] = ("tables.crashed",)) -> list[NotEvaluated]:
+    return [NotEvaluated(rule, "the tables", facts=facts) for rule in rules]
+
+
+@pytest.mark.parametrize(
+    ("not_evaluated", "said", "rules"),
+    [
+        ([], "Tables cannot be seen.", ()),
+        (lacking("a"), "Tables cannot be seen: 1 rule could not judge.", ("a",)),
+        (lacking("table-crashed"), "Tables cannot be seen: 1 rule could not judge.", ("table-crashed",)),
+        (lacking("a", "table-crashed"), "Tables cannot be seen: 2 rules, table-crashed among them, could not judge.", ("a", "table-crashed")),
+        (lacking("a", "b"), "Tables cannot be seen: 2 rules could not judge.", ("a", "b")),
+        (lacking("a", facts=("indexes.name", "totals.rows")), "Tables cannot be seen: 1 rule could not judge.", ("a",)),
+        (lacking("a", facts=("tables.rows", "host.memory_bytes")), "Tables cannot be seen.", ()),
+        (lacking("a", facts=()), "Tables cannot be seen.", ()),
+    ],
+)  # fmt: skip
+def test_rules_that_lack_nothing_but_tables_are_counted(not_evaluated: list[NotEvaluated], said: str, rules: tuple[str, ...]) -> None:
+    (spot,) = blind_spots(facts_of(**without(SEEN, "tables")), not_evaluated)
+    assert (spot.what, spot.sentence, spot.rules) == ("tables", said, rules)
+    assert spot.why[0].isupper()
+
+
+@pytest.mark.parametrize("is_local", [0, 1, None])
+def test_who_looks_from_elsewhere_is_sent_to_the_servers_host(is_local: int | None) -> None:
+    facts = facts_of(**{**without(SEEN, "tables"), "server": SERVER | {"local": is_local}})
+    (spot,) = blind_spots(replace(facts, unknown={**facts.unknown, "totals.myisam_tables": Unknown("nobody said why")}), ())
+    assert spot.why == "Nobody said why"
+    assert spot.remedy == ("on the server's own host: sudo myisam-advisor check" if is_local == 0 else "")
+
+
 def test_no_interval_could_tell_more_of_tables_that_are_not_there() -> None:
     seen = {"totals": {"myisam_tables": 0}, "key_cache": [{"name": "default", "blocks_used": 0}]}
     judgement, facts = judged(**seen, interval_seconds=None)

@@ -40,6 +40,17 @@ def test_two_counters_that_were_not_read_in_the_same_instant_are_believed() -> N
     assert column_of(facts, "key_cache", "reads") == [106]
 
 
+@pytest.mark.parametrize(("misses", "is_believed"), [(106.0, True), (106.005, False)])
+def test_a_rate_may_be_a_twentieth_and_one_more(misses: float, is_believed: bool) -> None:
+    _, found = looked_at(key_cache=[{"name": "default", "reads_per_second": misses, "read_requests_per_second": 100.0}])
+    assert (found == []) == is_believed
+
+
+def test_what_has_no_name_is_told_without_one() -> None:
+    _, (found,) = looked_at(totals={"myisam_tables": 3, "crashed_tables": 9})
+    assert (found.object, found.why) == ("", "crashed_tables is 9, above myisam_tables (3)")
+
+
 def test_beyond_that_both_and_what_follows_from_them_are_set_aside_and_nothing_else() -> None:
     facts, (found,) = looked_at(key_cache=[{"name": "default", "size_bytes": 8388608, "reads": 107, "read_requests": 100, "miss_ratio": 0.5}])
     assert found == Suspicion(("key_cache.reads", "key_cache.read_requests"), "default", "reads is 107, above read_requests (100)")
@@ -49,11 +60,12 @@ def test_beyond_that_both_and_what_follows_from_them_are_set_aside_and_nothing_e
 
 
 def test_of_many_rows_only_the_one_that_cannot_be_is_set_aside() -> None:
-    tables = [{"schema_name": "d", "table_name": name, "data_bytes": 100, "free_bytes": free} for name, free in (("a", 100), ("b", 900), ("c", None), ("e", 7))]
+    sizes = (("a", 100, 100), ("b", 100, 900), ("c", 100, None), ("e", 100, 7), ("f", None, 900))
+    tables = [{"schema_name": "d", "table_name": name, "data_bytes": data, "free_bytes": free} for name, data, free in sizes]
     facts, (found,) = looked_at(tables=tables)
     assert (found.object, found.why) == ("d.b", "free_bytes is 900, above data_bytes (100)")
-    assert column_of(facts, "tables", "free_bytes") == [100, None, None, 7]
-    assert column_of(facts, "tables", "data_bytes") == [100, None, 100, 100]
+    assert column_of(facts, "tables", "free_bytes") == [100, None, None, 7, 900]
+    assert column_of(facts, "tables", "data_bytes") == [100, None, 100, 100, None]
     assert "tables.free_bytes" not in facts.unknown
 
 
