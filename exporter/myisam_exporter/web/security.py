@@ -77,6 +77,7 @@ def read_web_config(path: Path) -> WebSettings:
     http = document.get("http_server_config") or {}
     per_second, burst = _rate_limit(path, document.get("rate_limit") or {})
     tls = document.get("tls_server_config") or {}
+    _expect_whole_tls(path, tls)
     # First the digest: of files that are replaced meanwhile, the next reload then takes what they are by then.
     digest = _digest(path, tls)
     return WebSettings(
@@ -108,19 +109,28 @@ def _refuse_unknown(path: Path, document: Any) -> None:
                 raise UserError(f"{path}: {section}.{key} must be {'a mapping' if is_mapping else 'one value'}.")
 
 
+def _expect_whole_tls(path: Path, section: Mapping[str, Any]) -> None:
+    """What is said by the section alone: before its files are opened."""
+    if not section:
+        return
+    if not (section.get("cert_file") and section.get("key_file")):
+        raise UserError(f"{path}: tls_server_config needs both cert_file and key_file.")
+    kind = _client_authentication(section)
+    if kind not in _CLIENT_AUTHENTICATION:
+        raise UserError(f"{path}: client_auth_type {kind!r} is not one of {', '.join(_CLIENT_AUTHENTICATION)}.")
+    if (kind == "NoClientCert") == bool(section.get("client_ca_file")):
+        raise UserError(f"{path}: client_ca_file and a client_auth_type that verifies go together.")
+
+
+def _client_authentication(section: Mapping[str, Any]) -> str:
+    return section.get("client_auth_type") or "NoClientCert"
+
+
 def _tls(path: Path, section: Mapping[str, Any]) -> ssl.SSLContext | None:
     if not section:
         return None
-    certificate, key = section.get("cert_file"), section.get("key_file")
-    if not certificate or not key:
-        raise UserError(f"{path}: tls_server_config needs both cert_file and key_file.")
+    certificate, key, authority = section["cert_file"], section["key_file"], section.get("client_ca_file")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    kind = section.get("client_auth_type") or "NoClientCert"
-    if kind not in _CLIENT_AUTHENTICATION:
-        raise UserError(f"{path}: client_auth_type {kind!r} is not one of {', '.join(_CLIENT_AUTHENTICATION)}.")
-    authority = section.get("client_ca_file")
-    if (kind == "NoClientCert") == bool(authority):
-        raise UserError(f"{path}: client_ca_file and a client_auth_type that verifies go together.")
     try:
         context.minimum_version = _VERSIONS[section.get("min_version") or "TLS12"]
         if section.get("max_version"):
@@ -128,7 +138,7 @@ def _tls(path: Path, section: Mapping[str, Any]) -> ssl.SSLContext | None:
         context.load_cert_chain(_beside(path, certificate), _beside(path, key), password=lambda: "")
         if authority:
             context.load_verify_locations(_beside(path, authority))
-            context.verify_mode = _CLIENT_AUTHENTICATION[kind]
+            context.verify_mode = _CLIENT_AUTHENTICATION[_client_authentication(section)]
     except KeyError as error:
         raise UserError(f"{path}: TLS version {error} is not one of {', '.join(_VERSIONS)}.") from None
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
