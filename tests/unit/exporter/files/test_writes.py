@@ -62,8 +62,11 @@ def test_partitions_are_one_table() -> None:
     assert written(before, [*before, table("new", update_count=1, rows=1)]) is None
 
 
-def test_a_table_that_was_not_there_is_left_out() -> None:
-    assert written_between({("d", "t"): [table(update_count=5)]}, {}) == {}
+def test_a_table_that_was_not_there_or_whose_header_was_not_is_left_out() -> None:
+    now = {("d", "t"): [table(update_count=5)]}
+    assert written_between(now, {}) == {}
+    assert written_between(now, {("d", "t"): [table()]}) == {}
+    assert statements_between([table()], [table(update_count=5)]) == {}
 
 
 def test_statements_are_told_of_tables_that_have_any() -> None:
