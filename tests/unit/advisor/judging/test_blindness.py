@@ -146,6 +146,8 @@ def test_who_looks_from_elsewhere_is_sent_to_the_servers_host(is_local: int | No
     (spot,) = blind_spots(replace(facts, unknown={**facts.unknown, "totals.myisam_tables": Unknown("nobody said why")}), ())
     assert spot.why == "Nobody said why"
     assert spot.remedy == ("on the server's own host: sudo myisam-advisor check" if is_local == 0 else "")
+    (spot,) = blind_spots(replace(facts, unknown={**facts.unknown, "totals.myisam_tables": Unknown("it is off", "switch it on")}), ())
+    assert (spot.why, spot.remedy) == ("It is off", "switch it on")
 
 
 def test_no_interval_could_tell_more_of_tables_that_are_not_there() -> None:
