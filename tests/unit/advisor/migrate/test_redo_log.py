@@ -77,3 +77,11 @@ def test_values_that_are_never_so_long_are_not_asked_for(most: int, told: bool) 
 def test_what_to_ask_is_how_long_they_are_together() -> None:
     (change,) = long_rows(BLOBS, held(1, 20_000_000), HERE, TABLE)
     assert str(change.statement) == "SELECT MAX(COALESCE(LENGTH(`b`), 0) + COALESCE(LENGTH(`c`), 0)) FROM `s`.`t`;"
+
+
+@pytest.mark.parametrize(("more", "told"), [(0, False), (1, True)])
+def test_a_tenth_to_the_byte_is_allowed(more: int, told: bool) -> None:
+    here = of_variables("mysql", (5, 6), {"version": "5.6.24", "innodb_log_file_size": str(50 << 20), "innodb_log_files_in_group": "2"})
+    assert len(list(long_rows(BLOBS, held(1, (10 << 20) + more), here, TABLE))) == told
+    columns = table(integer(), replace(LONG, maximum_bytes=(10 << 20) + more - 255), SHORT)
+    assert len(list(long_rows(columns, held(1, 20_000_000), here, TABLE))) == told
