@@ -3,6 +3,7 @@
 import math
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,3 +109,23 @@ def test_a_fault_that_is_not_of_the_file_is_not_kept_quiet(records: Records) -> 
     with pytest.raises(sqlite3.OperationalError, match="interrupted"):
         list(records.rows(KINDS))
     assert not records.torn
+
+
+def test_what_lies_before_and_behind_a_damaged_page_is_given_once(tmp_path: Path) -> None:
+    path = tmp_path / "torn.sqlite"
+    numbers = range(1, 201)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("PRAGMA page_size = 4096")
+        database.execute(KINDS.definition)
+        Records(database).put(KINDS, [(float(number), None, number, None, bytes(1000)) for number in numbers])
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 4096 // 2 * 4096
+    content[middle : middle + 4096] = bytes(4096)
+    path.write_bytes(content)
+    with closing(sqlite3.connect(path)) as database:
+        records = Records(database)
+        found = [row[2] for row in records.rows(KINDS)]
+    assert records.torn
+    assert len(found) == len(set(found))
+    assert {1, 2, 3, 198, 199, 200} < set(found) < set(numbers)
+    assert len(found) > 190
