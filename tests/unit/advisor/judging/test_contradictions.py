@@ -60,12 +60,12 @@ def test_beyond_that_both_and_what_follows_from_them_are_set_aside_and_nothing_e
 
 
 def test_of_many_rows_only_the_one_that_cannot_be_is_set_aside() -> None:
-    sizes = (("a", 100, 100), ("b", 100, 900), ("c", 100, None), ("e", 100, 7), ("f", None, 900))
+    sizes = (("c", 100, None), ("a", 100, 100), ("b", 100, 900), ("e", 100, 7), ("f", None, 900))
     tables = [{"schema_name": "d", "table_name": name, "data_bytes": data, "free_bytes": free} for name, data, free in sizes]
     facts, (found,) = looked_at(tables=tables)
     assert (found.object, found.why) == ("d.b", "free_bytes is 900, above data_bytes (100)")
-    assert column_of(facts, "tables", "free_bytes") == [100, None, None, 7, 900]
-    assert column_of(facts, "tables", "data_bytes") == [100, None, 100, 100, None]
+    assert column_of(facts, "tables", "free_bytes") == [None, 100, None, 7, 900]
+    assert column_of(facts, "tables", "data_bytes") == [100, 100, None, 100, None]
     assert "tables.free_bytes" not in facts.unknown
 
 
@@ -117,9 +117,12 @@ def test_nothing_is_below_zero(bound: Between) -> None:
 
 
 def test_of_bounds_too_only_the_row_beyond_is_set_aside() -> None:
-    tables = [{"schema_name": "d", "table_name": name, "rows": rows} for name, rows in (("a", 5), ("b", None), ("c", -5))]
+    tables = [{"schema_name": "d", "table_name": name, "rows": rows} for name, rows in (("a", 5), ("b", None), ("c", -5), ("e", 0))]
     facts, (found,) = looked_at(tables=tables)
-    assert (found.object, column_of(facts, "tables", "rows")) == ("d.c", [5, None, None])
+    assert (found.object, column_of(facts, "tables", "rows")) == ("d.c", [5, None, None, 0])
+    shares = [{"schema_name": "d", "table_name": name, "fullest_partition_used_ratio": share} for name, share in (("a", 0.5), ("b", 2.0))]
+    facts, (found,) = looked_at(tables=shares)
+    assert (found.object, column_of(facts, "tables", "fullest_partition_used_ratio")) == ("d.b", [0.5, None])
 
 
 @pytest.mark.parametrize(("column", "section", "words"), [("value", "status", ""), ("per_second", "status_per_second", " per second")])
