@@ -17,7 +17,7 @@ from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.machine import expect_room, machine_name
-from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.private.private_server import GONE, PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
 from myisam_advisor.trial.replay import sender_program
@@ -35,6 +35,7 @@ OPTIONS = (
     "--loose-performance-schema=OFF",
     "--myisam-recover-options=OFF",
 )
+DYING_SECONDS = 2
 # What of the watched server's settings matters to MyISAM, and is not what experiments vary.
 SETTINGS = (
     "bulk_insert_buffer_size", "character_set_server", "collation_server", "concurrent_insert", "delay_key_write", "key_cache_block_size",
@@ -152,6 +153,14 @@ def _server_directory(directory: Path) -> Path:
     return path
 
 
+def _wait_for_death(expect_alive: Callable[[], None]) -> None:
+    """Of a server that takes nobody in: the kernel closes the sockets of one that is killed before it is gone."""
+    end = time.monotonic() + DYING_SECONDS
+    while time.monotonic() < end:
+        time.sleep(0.05)
+        expect_alive()
+
+
 @contextlib.contextmanager
 def as_trial_errors(expect_alive: Callable[[], None] = lambda: None) -> Iterator[None]:
     """What a private server refuses, or its disk, as a TrialError.
@@ -165,6 +174,8 @@ def as_trial_errors(expect_alive: Callable[[], None] = lambda: None) -> Iterator
     except Exception as error:
         expect_alive()
         if isinstance(error, driver().error):
+            if error.args[0] in GONE:
+                _wait_for_death(expect_alive)
             raise TrialError(f"the private server refused: {error.args[-1]} (error {error.args[0]}).") from error
         if isinstance(error, OSError):
             raise TrialError(f"{error.strerror}{f': {error.filename}' if error.filename else ''}.") from error

@@ -21,10 +21,12 @@ from myisam_advisor.trial.experiments.io import (
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private import machine
 from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
+from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.replay import PREAMBLE, write_statements
 from myisam_advisor.trial.results import TrialResult, Workload
 from myisam_advisor.trial.rounds import Limits
+from myisam_advisor.trial.trial import as_trial_errors
 
 
 def test_a_workload_runs_in_rounds_that_are_heard_of() -> None:
@@ -114,3 +116,18 @@ def test_a_chart_is_written_through_nobodys_link(tmp_path: Path) -> None:
     assert precious.read_text() == "kept"
     assert not (tmp_path / "chart.svg").is_symlink()
     assert "<svg" in (tmp_path / "chart.svg").read_text()
+
+
+def test_a_server_that_is_dying_is_waited_for_until_it_is_dead(tmp_path: Path) -> None:
+    asked = 0
+
+    def expect_alive() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            raise TrialError("it died")
+
+    # Its sockets are closed, and its process is there for a moment.
+    with pytest.raises(TrialError, match="it died"), as_trial_errors(expect_alive):
+        driver().connect(tmp_path / "no-socket")
+    assert asked == 3
