@@ -254,6 +254,30 @@ def test_empty_tables_have_a_page_for_each_index(here: ServerKind, became: tuple
     assert tuple(bytes_after(structure, nothing, "InnoDB", here)[0] for structure in (one, two)) == became
 
 
+ID, NUMBER, WORDS = (0, 4), (1, 4), (2, 20)
+
+
+@pytest.mark.parametrize(
+    ("indexes", "pages"),
+    [
+        ((), 0),
+        ((index(ID),), 1),
+        ((key(NUMBER, name="n"),), 1),  # it may be NULL
+        ((index((2, 10), unique=True, prefix=True),), 1),
+        ((key(ID, NUMBER, name="both"),), 1),
+        ((key(ID, name="id"),), 0),
+        ((key(NUMBER, name="n"), key(ID, name="id")), 1),
+        ((key(ID, name="id"), key(WORDS)), 1),
+        ((key(NUMBER, name="n"), index(ID)), 2),
+    ],
+)
+def test_rows_are_kept_in_the_first_key_that_is_whole_and_never_null_or_beside_all_indexes(indexes: tuple[Index, ...], pages: int) -> None:
+    """Tried with MariaDB 10.11, MySQL 5.6 and 9.7: files of empty tables."""
+    structure = table(integer(), replace(integer("n"), nullable=True), text("t", 20), indexes=indexes)
+    low, high = bytes_after(structure, Contents(0, 0, 1024, 0, "dynamic"), "InnoDB", NEW)
+    assert low == high == 114_688 + pages * PAGE_BYTES
+
+
 def test_pages_of_myisam_tell_in_which_order_rows_came() -> None:
     structure, contents = HELD["numbers"]
     unordered = replace(structure, columns=(wide("id"), *structure.columns[1:]))
