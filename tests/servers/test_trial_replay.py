@@ -22,12 +22,11 @@ from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.replay_result import from_document
 from myisam_advisor.trial.statements.replaying import run_replay
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, write_schedule
-from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, Sent, send
+from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import RefusedError, Stage, expect_taken
 from myisam_advisor.trial.statements.survey import Judging, survey
 from myisam_advisor.trial.statements.variants import Setting, Variant
 from myisam_advisor.trial.tables.sources import find_copyable
-from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file import read_workload
 from myisam_advisor.workload.file_format import Header
 from myisam_advisor.workload.file_writer import WorkloadWriter
@@ -52,6 +51,12 @@ def by_anybody() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         Path(place).chmod(0o777)
         yield Path(place)
+
+
+def for_anybody(folder: Path) -> None:
+    """The sender runs as another user."""
+    for path in folder.iterdir():
+        path.chmod(0o666)
 
 
 @contextmanager
@@ -135,70 +140,6 @@ def test_rows_are_as_recorded_and_writes_in_their_order(
     assert len(written) >= 6
     assert all(order == serial for order in written)
     assert "word" not in json.dumps([kind.fingerprint for kind in result.kinds]).replace("words", "")
-
-
-def for_anybody(folder: Path) -> None:
-    """The sender runs as another user."""
-    for path in folder.iterdir():
-        path.chmod(0o666)
-
-
-def apart_seconds(server: PrivateServer, folder: Path, second_at: int, *, knows_moments: bool) -> float:
-    """How long after a write of half a second another is sent, which began so many microseconds after it."""
-    slow = b"UPDATE words SET name = name WHERE id = 1 AND SLEEP(0.5) = 0"
-    events = [
-        workloads.event(1, 0, slow, duration=500_000), workloads.event(2, 10, b"SELECT 1", 1), workloads.event(2, second_at, slow, duration=500_000),
-        workloads.event(1, 2_000_000, b"SELECT 1", 1),
-    ]  # fmt: skip
-
-    judging = Judging()
-    schedule = write_schedule(events, survey(events, judging), judging, folder, frozenset({"shop"}), lambda _: "", knows_moments=knows_moments)
-    sent = send(server, schedule.folder, schedule.statements, schedule.writes, "root", MAXIMUM_SPEED, 60, lambda: for_anybody(folder))
-    assert sent.lost_turns == 0
-    answers = [answer for thread in range(2) for answer in sent.answers(thread)]
-    first, second = sorted(answer.begun_nanoseconds / 1e9 for answer in answers if answer.duration_nanoseconds > 4e8)
-    return second - first
-
-
-def test_what_overlapped_may_overlap_and_what_had_ended_is_waited_for(mariadb: PrivateServer) -> None:
-    with shop(mariadb), by_anybody() as folder:
-        assert apart_seconds(mariadb, folder / "a", 100_000, knows_moments=True) < 0.4
-        assert apart_seconds(mariadb, folder / "b", 700_000, knows_moments=True) > 0.45
-        assert apart_seconds(mariadb, folder / "c", 100_000, knows_moments=False) > 0.45
-
-
-def sent_at_once(server: PrivateServer, folder: Path, events: list[Event]) -> Sent:
-    """What comes of a recording with whole seconds, as fast as it goes."""
-    judging = Judging()
-    schedule = write_schedule(events, survey(events, judging), judging, folder, frozenset({"shop"}), lambda _: "")
-    return send(server, schedule.folder, schedule.statements, schedule.writes, "root", MAXIMUM_SPEED, 60, lambda: for_anybody(folder))
-
-
-def test_nobody_waits_with_a_lock_for_a_turn_that_it_holds_up(mariadb: PrivateServer) -> None:
-    update, insert, pause = b"UPDATE words SET name = name WHERE id = 1", b"INSERT INTO log (place) VALUES (1)", b"SELECT SLEEP(0.3)"
-    # Another's write stands between a lock and what is written with it: logs have it so, where the lock waited for that write.
-    inside = [(1, b"LOCK TABLES words WRITE"), (1, pause), (2, pause[:-2] + b"1)"), (2, update), (1, update), (1, b"UNLOCK TABLES")]
-    # A lock waits for a write that waits for another lock of the same connection.
-    again = [(1, b"LOCK TABLES log WRITE"), (2, pause[:-2] + b"1)"), (2, insert), (2, update), (1, b"LOCK TABLES words WRITE"), (1, update), (1, b"UNLOCK TABLES")]
-    with shop(mariadb), by_anybody() as folder:
-        for name, statements in (("inside", inside), ("again", again)):
-            events = [workloads.event(connection, 1000 * number, statement, None) for number, (connection, statement) in enumerate(statements)]
-            sent = sent_at_once(mariadb, folder / name, events)
-            assert (name, sent.lost_turns, sent.seconds < 3) == (name, 0, True)
-
-
-def test_turns_that_do_not_come_hold_up_a_run_for_ten_seconds_in_all(mariadb: PrivateServer) -> None:
-    insert = b"INSERT INTO log (place) VALUES (1)"
-    statements = [
-        (1, b"SELECT GET_LOCK('held', 1)"), (2, b"SELECT SLEEP(1)"), (2, b"SELECT GET_LOCK('held', 60)"), (2, insert), *[(3, insert)] * 5,
-        (1, b"SELECT SLEEP(13)"), (1, b"SELECT RELEASE_LOCK('held')"), (2, b"SELECT 1"),
-    ]  # fmt: skip
-    events = [workloads.event(connection, 1000 * number, statement, None) for number, (connection, statement) in enumerate(statements)]
-    with shop(mariadb), by_anybody() as folder:
-        sent = sent_at_once(mariadb, folder / "s", events)
-        assert sent.lost_turns == 5
-        [begun] = [[answer.begun_nanoseconds / 1e9 for answer in answers] for answers in map(list, map(sent.answers, range(3))) if len(answers) == 5]
-    assert 5 < begun[0] < begun[-1] < 10.5
 
 
 @pytest.fixture
