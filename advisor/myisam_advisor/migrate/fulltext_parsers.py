@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 from myisam_advisor.migrate.change import Change, Subject
 from myisam_advisor.migrate.fulltext_settings import INNODB_SHORTEST, INNODB_STOPWORDS, NGRAM, SEQUENCE
-from myisam_advisor.migrate.refusal import Refusal, drop_index, listed
+from myisam_advisor.migrate.refusal import Refusal, drop_index
 from myisam_advisor.migrate.server_kind import ARIA, ServerKind
+from myisam_advisor.texts.lists import listed
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Index, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_text, sql_list, statement

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from myisam_advisor.migrate.change import Change, Subject, filled
-from myisam_advisor.migrate.refusal import listed
+from myisam_advisor.texts.lists import listed
 from myisam_exporter.server.sql import Sql, statement
 
 # Out of range, cut off (MySQL, MariaDB), no value of its type, divided by zero.

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from myisam_advisor.migrate.change import Change, Subject
-from myisam_advisor.migrate.refusal import Refusal, listed
+from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.server_kind import ServerKind
+from myisam_advisor.texts.lists import listed
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statement

@@ -15,7 +15,7 @@ from myisam_advisor.migrate.limits import limits
 from myisam_advisor.migrate.meaning import changes
 from myisam_advisor.migrate.old_names import refused_names
 from myisam_advisor.migrate.redo_log import long_rows, rows_beyond_log
-from myisam_advisor.migrate.refusal import Refusal, listed
+from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.refusals import refusals, shortened_indexes
 from myisam_advisor.migrate.row_size import has_whole_key
 from myisam_advisor.migrate.server_kind import DEFAULT_PAGE_BYTES, INNODB, ServerKind
@@ -23,6 +23,7 @@ from myisam_advisor.migrate.sizes import Contents, Range, bytes_after
 from myisam_advisor.migrate.tables import MERGE, FoundTable
 from myisam_advisor.migrate.times import Lasting, Machine, lasting, own_copy
 from myisam_advisor.migrate.widths import PACKED, is_size_told
+from myisam_advisor.texts.lists import listed
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types

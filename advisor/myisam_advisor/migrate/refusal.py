@@ -33,12 +33,6 @@ class Refusal:
 Check = Callable[[Structure, ServerKind, Sql], Iterator[Refusal]]
 
 
-def listed(names: list[str], most: int = 3) -> str:
-    """The first of them, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
-
-
 def drop_index(table: Sql, name: str) -> str:
     """What takes an index away."""
     return statement("ALTER TABLE {} DROP INDEX {};", table, quote_identifier(name))

@@ -32,11 +32,12 @@ from myisam_advisor.migrate.key_lengths import (
 )
 from myisam_advisor.migrate.odd_dates import refused_dates, refused_defaults
 from myisam_advisor.migrate.places import refused_places
-from myisam_advisor.migrate.refusal import WARNING, Check, Refusal, drop_index, listed
+from myisam_advisor.migrate.refusal import WARNING, Check, Refusal, drop_index
 from myisam_advisor.migrate.repeated_members import refused_members
 from myisam_advisor.migrate.row_size import OLD_FORMATS, counted_trees, full_row_bytes, has_row_identity, limit_bytes
 from myisam_advisor.migrate.server_kind import ARIA, DICTIONARY_SINCE, INNODB, ServerKind
 from myisam_advisor.migrate.table_spaces import as_placed, missing_tablespace, refused_compression, refused_tablespaces
+from myisam_advisor.texts.lists import listed
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Index, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, statement

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from myisam_advisor.migrate.refusal import Refusal, listed
+from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.server_kind import MemberList, ServerKind
 from myisam_advisor.migrate.tables import FoundTable
+from myisam_advisor.texts.lists import listed
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.outside.numbers import whole_number

@@ -11,6 +11,7 @@ from myisam_advisor.proofs.changes import changes_of, is_about
 from myisam_advisor.proofs.proof import REPLAY, UNCLEAR, WORSE, WORTH_IT, Kind, Outcome, Proof, server_key, together
 from myisam_advisor.proofs.store import KeptProofs
 from myisam_advisor.proofs.validity import still_valid
+from myisam_advisor.texts.lists import listed
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.facts.values import number_of
@@ -144,9 +145,7 @@ def _share_read(objects: Sequence[str], facts: FactSet) -> float:
 def tried_in_words(proof: Proof) -> str:
     """How, on which tables and on which server."""
     how = _replay_in_words(proof) if proof.experiment == REPLAY else f"trial {proof.experiment}"
-    named = ", ".join(proof.objects[:TOLD_TABLES])
-    more = len(proof.objects) - TOLD_TABLES
-    tables = f" on {named}{f' and {more} more' if more > 0 else ''}" if named else ""
+    tables = f" on {listed(proof.objects, TOLD_TABLES)}" if proof.objects else ""
     version = proof.server_version.partition("-")[0]
     server = " ".join(filter(None, (proof.server_product, version)))
     return f"{how}{tables}{f', {server}' if server else ''}"
@@ -174,9 +173,7 @@ def _kinds(kinds: Sequence[Kind]) -> str:
     if len(kinds) < 2:
         return ""
     ordered = sorted(kinds, key=lambda one: (one.verdict != WORSE, -(one.share or 0.0)))
-    more = len(ordered) - TOLD_KINDS
-    named = ", ".join(f"{one.fingerprint} {_times(one.times)}" for one in ordered[:TOLD_KINDS])
-    return f"{named}{f' and {more} more' if more > 0 else ''}"
+    return listed([f"{one.fingerprint} {_times(one.times)}" for one in ordered], TOLD_KINDS)
 
 
 def figures_in_words(outcome: Outcome | Proof) -> str:

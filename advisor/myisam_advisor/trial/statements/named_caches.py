@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from myisam_advisor.texts.lists import listed
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE, MAXIMUM_INIT_FILE_BYTES, cache_names
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import read_small
@@ -26,7 +27,7 @@ def named_cache_notes(
     names = sorted(_named_caches(session, variables, directory, planned))
     if not names:
         return
-    told = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+    told = listed(names, MOST_NAMED)
     yield (
         f"The watched server has key caches with names ({told}), and no server tells which table is in which: "
         "here all indexes begin in the default cache, so that there is less room for them, and more contention."

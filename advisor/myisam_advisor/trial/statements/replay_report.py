@@ -14,6 +14,7 @@ from rich.text import Text
 from myisam_advisor.proofs.recordings import DIFFERING_SHARE
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
+from myisam_advisor.texts.lists import listed
 from myisam_advisor.texts.templates import figure, printable, size
 from myisam_advisor.trial import chart
 from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT, Comparison
@@ -35,7 +36,7 @@ from myisam_advisor.workload.document import source_title
 
 # What is within this of the recording's length was sent at its moments.
 PACE_TOLERANCE = 0.02
-MOST_REASONS, MOST_ABSENT = 8, 20
+MOST_REASONS, MOST_ABSENT, MOST_TABLES = 8, 20, 20
 LEAST_PERCENT = 0.01
 
 
@@ -102,7 +103,9 @@ def _parts(result: ReplayResult) -> Iterable[RenderableType]:
     yield Text(printable(conclusion(result)), style="bold")
     yield Text(printable(f"Replay of {_workload(result)}"))
     yield Text(printable(_recorded(result.workload)))
-    yield Text(printable(f"{result.server} {result.version}, {result.machine}; tables: {', '.join(result.tables)}"))
+    yield Text(
+        printable(f"{result.server} {result.version}, {result.machine}; tables: {listed(result.tables, MOST_TABLES)}")
+    )
     yield Text()
     yield _variants_table(result)
     if result.course:
@@ -297,10 +300,12 @@ def _start_lines(fidelity: Fidelity) -> list[str]:
         return [f"Start: as when the recording began, all tables ({copied})."]
     same = len(fidelity.tables) - len(changed)
     lines = [f"Start: as when the recording began: {same} of {len(fidelity.tables)} tables ({copied})."]
-    for one in changed:
+    for one in changed[:MOST_TABLES]:
         lines.append(
             f"  {one.table}: written until {one.changed_since_seconds:,.0f} s after that; the recording has {one.recorded_writes:,} of its writes."
         )
+    if len(changed) > MOST_TABLES:
+        lines.append(f"  {len(changed) - MOST_TABLES:,} more tables were written (--format json names them)")
     return lines
 
 

@@ -30,6 +30,21 @@ def test_errors_are_called_other_than_recorded_only_where_the_recording_tells_er
     assert "other than recorded: 3 x insert into log values(?+) (error 1062)" in known
 
 
+def test_of_hundreds_of_tables_some_are_named_and_json_has_all() -> None:
+    result = a_result()
+    [written] = [one for one in result.fidelity.tables if one.changed_since_seconds is not None]
+    names = tuple(f"shop.t{number}" for number in range(1_600))
+    fidelity = dataclasses.replace(result.fidelity, tables=tuple(dataclasses.replace(written, table=name) for name in names))
+    many = dataclasses.replace(result, tables=names, fidelity=fidelity)
+    text = " ".join(as_text(many).split())
+    assert "shop.t18, shop.t19 and 1,580 more" in text
+    assert "1,580 more tables were written (--format json names them)" in text
+    assert "shop.t20" not in text
+    document = json.loads(as_json(many, {}))
+    assert document["tables"] == list(names)
+    assert [one["table"] for one in document["fidelity"]["tables"]] == list(names)
+
+
 def test_json_is_one_document_with_what_all_begin_with() -> None:
     document = json.loads(as_json(a_result(), {"kept": [], "not_kept": None}))
     assert document["tool"]["name"] == "myisam-advisor"
