@@ -18,6 +18,7 @@ from myisam_advisor.catalogue.thresholds import threshold_value
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.yaml_files import KeyPath, YamlFile, fault_at, first_fault, read_yaml
 from myisam_exporter.errors import UserError, brief
+from myisam_exporter.outside.own_settings import expect_own
 
 STANDARD_PATH = Path("/etc/myisam-advisor/config.yaml")
 
@@ -30,6 +31,7 @@ def load_site(path: Path | None, rule_folders: Sequence[Path], today: date | Non
     if path is None and not _exists(STANDARD_PATH):
         return Site(with_own_rules(rule_folders))
     file = path or STANDARD_PATH
+    expect_own("configuration", file)
     content = read_yaml(file, "configuration")
     if content.document is None:
         return Site(with_own_rules(rule_folders))

@@ -18,6 +18,7 @@ from myisam_advisor.texts.yaml_files import YamlFile, fault_at, first_fault, rea
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError, brief
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.outside.own_settings import expect_own
 
 SEVERITIES = ("critical", "warning", "info")
 CONFIDENCES = ("confirmed", "likely", "suspected")
@@ -235,9 +236,10 @@ def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
         if not folder.is_dir():
             why = "is no directory" if os.path.lexists(folder) else "does not exist"
             raise UserError(f"the rules directory {folder} {why}. Check --rules.")
-        for path in sorted(folder.glob("*.yaml")):
-            if path.name.startswith("_"):
-                continue
+        files = [path for path in sorted(folder.glob("*.yaml")) if not path.name.startswith("_")]
+        if folder != _shipped_folder():
+            expect_own("rules directory", folder, *files)
+        for path in files:
             rule = load_rule(path)
             if rule.id in rules:
                 raise UserError(f"{path}: the rule id {rule.id} is taken by {rules[rule.id].path}: give it another.")

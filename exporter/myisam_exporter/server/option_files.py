@@ -17,6 +17,7 @@ from pathlib import Path
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.bounded_reading import NamedFile, at_most
+from myisam_exporter.outside.own_settings import expect_own
 from myisam_exporter.server.login_path import LoginFileError, read_login_file
 
 STANDARD_FILES = (Path("/etc/my.cnf"), Path("/etc/mysql/my.cnf"))
@@ -239,8 +240,7 @@ def _text(path: Path, depth: int) -> str:
             is_file = stat.S_ISREG(file.mode)
             if not is_file and (depth or not stat.S_ISFIFO(file.mode)):
                 raise UserError(f"the option file {path} is no file: name one, or take the !include of it out.")
-            if is_file and file.mode & stat.S_IWOTH:
-                raise UserError(f"everybody may write to the option file {path}, so it is not used: chmod o-w {path}")
+            expect_own("option file", path, root_is_told=False)
             data = at_most(file, MAXIMUM_BYTES)
     except OSError as error:
         raise UserError(

@@ -14,6 +14,7 @@ from typing import Any
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError, brief
 from myisam_exporter.outside.documents import read_yaml_document
+from myisam_exporter.outside.own_settings import expect_own
 from myisam_exporter.server.option_files import NOTHING_FURTHER, Further, read_option_files
 from myisam_exporter.server.target import DEFAULT_PORT, Target, target_from_options
 
@@ -77,6 +78,7 @@ def read_probe_targets(
     """The targets of a YAML file: `targets: {name: {host, port} or {socket}, ...}`. Raises UserError that names the entry."""
     if path is None:
         return ProbeTargets()
+    expect_own("list of targets", path)
     document = read_yaml_document(path, "list of targets")
     if not isinstance(document, dict) or set(document) != {"targets"} or not isinstance(document["targets"], dict):
         raise UserError(

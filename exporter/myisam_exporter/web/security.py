@@ -22,6 +22,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.outside.bounded_reading import bounded_bytes
 from myisam_exporter.outside.documents import read_yaml_document
 from myisam_exporter.outside.foreign_files import ForeignFiles
+from myisam_exporter.outside.own_settings import expect_own, tell_of_readers
 from myisam_exporter.outside.quantities import seconds_in
 
 _KEYS = {
@@ -69,6 +70,7 @@ def read_web_config(path: Path) -> WebSettings:
         _expect_file(path)
     except OSError as error:
         raise UserError(f"cannot read the web configuration {path}: {error.strerror}. Check the path.") from None
+    expect_own("web configuration", path)
     document = read_yaml_document(path, "web configuration")
     if document is None:
         # What a program leaves that is about to write it: it must take no password away.
@@ -154,6 +156,9 @@ def _digest(path: Path, section: Mapping[str, Any]) -> bytes:
             if section.get(key):
                 file = _beside(path, section[key])
                 _expect_file(file)
+                expect_own(key, file)
+                if key == "key_file":
+                    tell_of_readers(key, file)
                 digest.update(bounded_bytes(file, MAXIMUM_CERTIFICATE_BYTES))
     except OSError as error:
         raise UserError(f"{path}: {error.filename} cannot be read ({error.strerror}).") from None
