@@ -65,7 +65,9 @@ def status_of(command: Callable[[], object], arguments: Sequence[str]) -> int:
         status, message = _verdict_on(error)
         if speaks_to_nagios:
             status = NAGIOS_UNKNOWN
-            _say(sys.stdout, f"MYISAM UNKNOWN - {_in_one_line(message)}")
+            # Pagers and lists show the beginning of the line: how the command is used would hide what is wrong.
+            what = shortened(error.format_message()) if isinstance(error, click.UsageError) else message
+            _say(sys.stdout, f"MYISAM UNKNOWN - {_in_one_line(what)}")
         elif message:
             if form == "json":
                 _say(sys.stdout, _as_json(message))

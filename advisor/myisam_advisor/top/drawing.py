@@ -140,7 +140,11 @@ def _apart(left: Text, right: Text, width: int) -> Text:
 
 
 def _title(scene: Scene, width: int) -> Text:
-    line = _apart(Text(f" {_clean(title(scene))}"), Text(f"{moment_of(scene)} "), width)
+    moment = Text(f"{moment_of(scene)} ")
+    whole = Text(f" {_clean(title(scene))}")
+    # The version's tail tells less than how long the server has been up.
+    has_room = whole.cell_len + 1 + moment.cell_len <= width
+    line = _apart(whole if has_room else Text(f" {_clean(title(scene, short=True))}"), moment, width)
     line.stylize(TITLE)
     return line
 

@@ -89,13 +89,13 @@ class Missing:
 CACHE_HEADINGS = ("size", "filled", "reads/s", "misses/s", "missed", "writes/s", "written/s")
 
 
-def title(scene: Scene) -> str:
-    """Which server this is."""
+def title(scene: Scene, *, short: bool = False) -> str:
+    """Which server this is; its version without what its maker added where that is to be short."""
     facts = scene.facts
     if facts is None:
         return scene.label
     uptime = facts.single("server").get("uptime_seconds")
-    parts = [server_name(facts), scene.label]
+    parts = [server_name(facts, short=short), scene.label]
     return " · ".join([*parts, f"up {duration(uptime)}"] if isinstance(uptime, int | float) else parts)
 
 

@@ -160,7 +160,9 @@ class DigestWatch:
     def _expect_digests(self, variables: Mapping[str, str]) -> int:
         """How many bytes of tokens are kept of a statement."""
         if variables.get("performance_schema") != "ON":
-            raise UserError("performance_schema is off, and can only be switched on when the server starts")
+            raise UserError(
+                "performance_schema is off, and can only be switched on when the server starts: performance_schema=ON in my.cnf"
+            )
         sizes = {name: whole_number(variables[name]) for name in _SIZES if name in variables}
         none = [name for name, size in sizes.items() if size == 0]
         if none:
@@ -210,7 +212,9 @@ class DigestWatch:
         try:
             return self._session.rows(question, maximum_rows=_MAXIMUM_DIGESTS, columns=columns)
         except StatementRefusedError as error:
-            raise UserError(f"performance_schema may not be read ({error.text})") from None
+            raise UserError(
+                f"performance_schema may not be read ({error.text}): this account needs GRANT SELECT ON performance_schema.*"
+            ) from None
 
 
 def _of_execution(text: str) -> str:

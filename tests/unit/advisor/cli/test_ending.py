@@ -104,6 +104,12 @@ def test_an_error_of_anything_but_the_output_is_told_on_it(error: str) -> None:
     assert document.stderr.startswith(b"myisam-advisor: " + reason)
 
 
+def test_nagios_hears_first_what_is_wrong_with_the_words() -> None:
+    done = run("", "check", "--format", "nagios", "--port", "many")
+    assert done.returncode == 3
+    assert done.stdout.startswith(b"MYISAM UNKNOWN - Invalid value for '--port'")
+
+
 @pytest.mark.parametrize("length", [10, 1_000_000])
 @pytest.mark.parametrize(("output", "said"), [("/dev/full", b"myisam-advisor: No space left on device\n"), ("a closed pipe", b"")])
 def test_an_error_of_the_output_itself_is_one_line_at_most(output: str, said: bytes, length: int) -> None:

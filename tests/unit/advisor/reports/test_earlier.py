@@ -156,6 +156,7 @@ def test_the_page_shows_it_and_names_are_harmless() -> None:
     words.feed(body)
     assert "Held back earlier today: 10:00 to 11:00, the lock of the key cache." in words.text
     assert "Found earlier, but not now" in words.text
+    assert '<div class="scroll wide" tabindex="0" role="region" aria-label="List of what was found earlier">' in body, "it says that it moves sideways"
     assert words.names.count("script") == 1
     assert "\x1b" not in body
     assert words.classes.count("held") == 2, "a band, and its legend"

@@ -57,6 +57,13 @@ def test_a_screen_has_exactly_its_size(look: RecordedLook, page: str, size: tupl
     assert {sum(segment.cell_length for segment in line) for line in lines} == {size[0]}, console
 
 
+@pytest.mark.parametrize(("width", "version"), [(80, "10.11.19"), (120, "10.11.19-0+deb12u1")])
+def test_how_long_the_server_is_up_has_room_before_the_tail_of_its_version(width: int, version: str) -> None:
+    server = {"flavour": "mariadb", "version": "10.11.19-MariaDB-0+deb12u1", "uptime_seconds": 600}
+    scene = replace(made_up(HOT, server=server), label="/run/mysqld/mysqld.sock")
+    assert text_of(scene, width).splitlines()[0].startswith(f" MariaDB {version} · /run/mysqld/mysqld.sock · up 10 min ")
+
+
 @pytest.mark.parametrize("size", [(1, 1), (20, 24), (39, 40), (80, 9)])
 def test_a_terminal_that_is_too_small_is_told_so(look: RecordedLook, size: tuple[int, int]) -> None:
     scene = scene_of(look)

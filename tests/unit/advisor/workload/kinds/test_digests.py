@@ -116,13 +116,13 @@ def test_kinds_are_what_came_since_the_last_time() -> None:
 @pytest.mark.parametrize(
     ("spoiled", "said"),
     [
-        (Server(variables={"performance_schema": "OFF"}), "is off, and can only be switched on when the server starts"),
+        (Server(variables={"performance_schema": "OFF"}), "is off, and can only be switched on when the server starts: performance_schema=ON in my.cnf"),
         (Server(variables={"performance_schema": "ON", "max_digest_length": "0"}), "it keeps no digests of statements (max_digest_length is 0)"),
         (Server(consumers={"global_instrumentation": "YES"}), "this version's performance_schema keeps no digests"),
         (Server(consumers={"global_instrumentation": "NO", "statements_digest": "YES"}), "the consumer global_instrumentation is off"),
         (Server(consumers={"global_instrumentation": "YES", "statements_digest": "NO"}), "the consumer statements_digest is off"),
         (Server(instruments=(0, 140)), "all instruments for statements are off"),
-        (Server(refused=True), "performance_schema may not be read (SELECT command denied)"),
+        (Server(refused=True), "performance_schema may not be read (SELECT command denied): this account needs GRANT SELECT ON performance_schema.*"),
     ],
 )  # fmt: skip
 def test_a_server_that_keeps_none_is_refused_and_its_connection_closed(spoiled: Server, said: str) -> None:
