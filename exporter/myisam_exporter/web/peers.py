@@ -10,6 +10,7 @@ import contextlib
 import ipaddress
 import socket
 import struct
+from functools import lru_cache
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
@@ -53,6 +54,7 @@ def peer_of(connection: socket.socket) -> Peer:
     return Peer(_group_of(asking), asked_address=asked)
 
 
+@lru_cache(maxsize=256)  # a crowd of one address connects hundreds of times a second
 def parse_address(text: str) -> Address | None:
     """An IP address, with or without a zone; an IPv4 address within IPv6 is the IPv4 address. None for anything else."""
     with contextlib.suppress(ValueError):

@@ -133,6 +133,7 @@ def _tls(path: Path, section: Mapping[str, Any]) -> ssl.SSLContext | None:
         return None
     certificate, key, authority = section["cert_file"], section["key_file"], section.get("client_ca_file")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.options |= ssl.OP_NO_RENEGOTIATION
     try:
         context.minimum_version = _VERSIONS[section.get("min_version") or "TLS12"]
         if section.get("max_version"):

@@ -23,6 +23,8 @@ import h11
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.web.connection_budget import ConnectionBudget, OpenConnection, Stage
 from myisam_exporter.web.peers import NOBODY, Peer, peer_of
+from myisam_exporter.web.tls_stream import TlsStream
+from myisam_exporter.web.turns import Turns
 from myisam_exporter.web.unix_listener import unix_listener
 
 HEAD_BYTES = 16 * 1024
@@ -34,6 +36,8 @@ READ_BYTES = 64 * 1024
 CONNECTIONS, CONNECTIONS_PER_PEER = 200, 150
 UNIX_CONNECTIONS, UNIX_CONNECTIONS_PER_PEER = 50, 40
 QUEUE = 1024  # connections that wait to be accepted: a crowd that comes at once must not fill it
+# The kernel keeps no order among peers: who waits behind a crowd in its queue waits until all of that are taken.
+ACCEPTED_AT_ONCE = 32
 PAUSE_SECONDS = 1.0
 # Of every answer, also to what is no request: it is what its type says, and no part of a page, or of a window's group, of anybody else's.
 EVERYWHERE = (
@@ -68,6 +72,8 @@ class Response:
     headers: Sequence[tuple[str, str]] = field(default=())
 
 
+Reading = asyncio.StreamReader | TlsStream
+Writing = asyncio.StreamWriter | TlsStream
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -85,6 +91,7 @@ class HttpServer:
             False: ConnectionBudget(CONNECTIONS, CONNECTIONS_PER_PEER),
             True: ConnectionBudget(UNIX_CONNECTIONS, UNIX_CONNECTIONS_PER_PEER),
         }
+        self._handshakes = Turns()
         self._listening: set[asyncio.Task[None]] = set()
         self._conversations: set[asyncio.Task[None]] = set()
         self._unix_sockets: list[tuple[Path, int]] = []
@@ -137,6 +144,9 @@ class HttpServer:
                     await asyncio.sleep(PAUSE_SECONDS)
             else:
                 self._begin(accepted)
+                with contextlib.suppress(OSError):  # there is none more, or it is told of next time
+                    for _ in range(ACCEPTED_AT_ONCE - 1):
+                        self._begin(listener.accept()[0])
             await asyncio.sleep(0)  # a crowd that waits to be accepted keeps nobody else from their turn
 
     def _begin(self, accepted: socket.socket) -> None:
@@ -173,9 +183,10 @@ class HttpServer:
     async def _converse(self, accepted: socket.socket, place: OpenConnection) -> None:
         over_address = not place.peer.over_unix_socket
         context = self._tls() if over_address else None
-        writer = None
+        reader: Reading
+        writer: Writing | None = None
         try:
-            reader, writer = await _opened(accepted, context)
+            reader, writer = await self._opened(accepted, context, place.peer.group)
             place.peer = replace(place.peer, over_tls=context is not None, is_certified=_is_certified(writer))
             await serve(reader, writer, self._handler, place, lambda: not over_address or self._tls() is context)
         except (asyncio.CancelledError, ConnectionError, asyncio.TimeoutError, ssl.SSLError):
@@ -187,6 +198,25 @@ class HttpServer:
         finally:
             if writer is not None:
                 writer.transport.abort()
+
+    async def _opened(
+        self, accepted: socket.socket, context: ssl.SSLContext | None, peer: str
+    ) -> tuple[Reading, Writing]:
+        """Streams over an accepted socket, after the handshake where there is one."""
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(READ_BYTES, loop)
+        protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+        transport, _ = await loop.connect_accepted_socket(lambda: protocol, accepted)
+        writer = asyncio.StreamWriter(transport, protocol, reader, loop)
+        if context is None:
+            return reader, writer
+        secured = TlsStream(reader, writer, context)
+        try:
+            await asyncio.wait_for(secured.shake_hands(self._handshakes, peer), HANDSHAKE_SECONDS)
+        except BaseException:
+            transport.abort()
+            raise
+        return secured, secured
 
 
 async def _listeners(host: str | None, port: int) -> list[socket.socket]:
@@ -217,27 +247,15 @@ async def _listeners(host: str | None, port: int) -> list[socket.socket]:
     return bound
 
 
-async def _opened(
-    accepted: socket.socket, context: ssl.SSLContext | None
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Streams over an accepted socket, after the handshake where there is one."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(READ_BYTES, loop)
-    protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
-    patience = {"ssl_handshake_timeout": HANDSHAKE_SECONDS} if context else {}
-    transport, _ = await loop.connect_accepted_socket(lambda: protocol, accepted, ssl=context, **patience)
-    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
-
-
-def _is_certified(writer: asyncio.StreamWriter) -> bool:
+def _is_certified(writer: Writing) -> bool:
     """Whether the client showed a certificate, and it was verified: one that was not has no content."""
     handshake = writer.get_extra_info("ssl_object")
     return handshake is not None and bool(handshake.getpeercert())
 
 
 async def serve(
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
+    reader: Reading,
+    writer: Writing,
     handler: Handler,
     place: OpenConnection,
     may_go_on: Callable[[], bool] = lambda: True,
@@ -279,7 +297,7 @@ async def _answer(handler: Handler, request: Request) -> Response:
         return Response(500, b"internal error: see the log\n")
 
 
-async def _next_event(connection: h11.Connection, reader: asyncio.StreamReader) -> object:
+async def _next_event(connection: h11.Connection, reader: Reading) -> object:
     while True:
         event = connection.next_event()
         if event is not h11.NEED_DATA:
@@ -287,7 +305,7 @@ async def _next_event(connection: h11.Connection, reader: asyncio.StreamReader) 
         connection.receive_data(await reader.read(READ_BYTES))
 
 
-async def _next_request(connection: h11.Connection, reader: asyncio.StreamReader, peer: Peer) -> Request | None:
+async def _next_request(connection: h11.Connection, reader: Reading, peer: Peer) -> Request | None:
     event = await _next_event(connection, reader)
     if not isinstance(event, h11.Request):
         return None
@@ -305,7 +323,7 @@ async def _next_request(connection: h11.Connection, reader: asyncio.StreamReader
     return Request(event.method.decode("ascii"), path, query, headers, peer)
 
 
-async def _discard_body(connection: h11.Connection, reader: asyncio.StreamReader) -> None:
+async def _discard_body(connection: h11.Connection, reader: Reading) -> None:
     """No request here needs a body: a short one is read and dropped, a long one refused."""
     length = 0
     if connection.they_are_waiting_for_100_continue:
@@ -331,7 +349,7 @@ def _reason(status: int) -> bytes:
 
 
 async def _send(
-    connection: h11.Connection, writer: asyncio.StreamWriter, response: Response, without_body: bool, last: bool
+    connection: h11.Connection, writer: Writing, response: Response, without_body: bool, last: bool
 ) -> None:
     headers = [
         ("Content-Type", response.content_type),
