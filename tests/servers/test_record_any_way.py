@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,30 @@ def test_each_way_is_taken_where_the_one_before_is_not_possible(tmp_path: Path) 
         assert "default database" in workload.header.note["connections"]
         status = (tmp_path / "general").stat()
         assert (status.st_mode & 0o777, status.st_uid) == (0o600, os.geteuid())
+
+
+@pytest.mark.parametrize(("happens", "told"), [("cut", "Shrank: somebody cut the log off while it was written"), ("removed", "Removed: somebody removed the log while it was written")])
+def test_what_happens_to_a_general_log_meanwhile_is_told(tmp_path: Path, happens: str, told: str) -> None:
+    """By logrotate's copytruncate, and by hand: the server goes on in what is left, or in a file that nobody sees."""
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--general-log=1", "--general-log-file=host.log"]) as server, sending(server, "mysql", [ASKED]):
+        log, output = server.data_directory / "host.log", tmp_path / "w"
+        setpriv = shutil.which("setpriv")
+        assert setpriv
+        words = [setpriv, "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", *command(server, "--from", "auto", "--output", str(output), "--seconds", "6")]
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            stream, errors = running.stderr, ""
+            assert stream
+            while "By the general log" not in errors:
+                line = stream.readline()
+                assert line, errors
+                errors += line
+            # Of the server's whole life so far there is more than it writes in six seconds.
+            time.sleep(2)
+            os.truncate(log, 0) if happens == "cut" else log.unlink()
+            said, more = running.communicate()
+        assert running.returncode == 0, errors + more
+        assert source_of(output) == "general_log"
+        assert told in said
 
 
 @pytest.mark.parametrize("output", ["FILE", "TABLE"])

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.statements.survey import TableName
     from myisam_advisor.trial.statements.variants import Setting, Variant
 
-NOTHING_TO_TRY = (
-    "no finding has a change that can be tried: name one "
-    "(myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql 'ALTER TABLE ...')."
-)
+NAME_ONE = "name one (myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql 'ALTER TABLE ...')."
 # What keeps tables and replicas safe is not weighed against speed, whichever rule it is of, and two things a private server has of its own;
 # unless somebody asks.
 NOT_WEIGHED = frozenset(
@@ -115,8 +112,16 @@ def variants_of(
                 f"{finding.rule}: nothing of its change can be tried on copies of {'tables' if copied is None else 'these tables'}: {finding.to_do or finding.recommendation}"
             )
     if not chosen:
-        raise TrialError(NOTHING_TO_TRY)
+        raise TrialError(_nothing_to_try(findings))
     return _apart(chosen)
+
+
+def _nothing_to_try(findings: Sequence[Finding]) -> str:
+    """Who has just read other findings of `check` sees which there were this time."""
+    rules = list(dict.fromkeys(finding.rule for finding in findings))
+    if not rules:
+        return f"nothing was found whose remedy makes statements faster: look under load, and for longer (--interval), or {NAME_ONE}"
+    return f"no finding has a change that can be tried (found: {', '.join(rules)}): {NAME_ONE}"
 
 
 def not_tried(findings: Sequence[Finding], copied: frozenset[TableName], wish: ReplayWish) -> list[str]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from myisam_advisor.texts.templates import count, duration, number_of, percent, rounded, size
 from myisam_advisor.workload.file_writer import expect_place
 from myisam_advisor.workload.giving_back import Duty, fulfil
+from myisam_advisor.workload.growing_log import CUT, GrowingLog
 from myisam_advisor.workload.guardian import Guardian, GuardianGoneError
 from myisam_advisor.workload.log_settings import (
     assignment,
@@ -169,7 +170,9 @@ class LiveRecording:
             self._guardian.tell_ours(duty.ours)
             log = self._opened(name)
             begin, before, used = time.monotonic(), self._questions(), self._processor_seconds()
-            stopped = self._wait(log, prospect, tick)
+            growing = GrowingLog(log)
+            stopped = self._wait(growing, prospect, tick)
+            growing.look()
             lasted, (asked, has_ended) = time.monotonic() - begin, self._asked_since(before)
             share = _share(used, self._processor_seconds(), lasted)
         finally:
@@ -182,6 +185,8 @@ class LiveRecording:
         stopped = stopped or (ENDED if has_ended else "")
         if stopped:
             later["stopped early"] = stopped
+        if growing.was_cut:
+            later["shrank"] = CUT
         if left:
             later["changed meanwhile"] = (
                 f"somebody set {', '.join(left)} meanwhile: left so, and the recording may lack statements"
@@ -246,7 +251,7 @@ class LiveRecording:
             target, timeout_seconds = self._session.target, self._session.timeout_seconds
             return fulfil(duty, self._directory, self._session, target, timeout_seconds, left), left
 
-    def _wait(self, log: int, prospect: Prospect, tick: Callable[[float], None]) -> str:
+    def _wait(self, growing: GrowingLog, prospect: Prospect, tick: Callable[[float], None]) -> str:
         """Let it write; why it was stopped before its time, if it was."""
         end = time.monotonic() + self._seconds
         while (left := end - time.monotonic()) > 0:
@@ -258,7 +263,7 @@ class LiveRecording:
                 return ENDED
             if self._free_bytes() < _SPARE_BYTES:
                 return f"the disk of {self._path} was nearly full"
-            if os.fstat(log).st_size > _SAFETY * prospect.needed_bytes + _SPARE_BYTES:
+            if growing.look() > _SAFETY * prospect.needed_bytes + _SPARE_BYTES:
                 return f"the log grew faster than the {rounded(prospect.statements_per_second)} statements a second before let expect"
         return ""
 

@@ -165,7 +165,7 @@ def _oddities(reading: Reading, file: LogFile, flavour: str) -> Mapping[str, str
         odd["shrank"] = "the log became shorter while it was read: what was cut off is lost"
     if file.was_moved:
         odd["moved"] = (
-            "somebody renamed the log while it was written (as logrotate does): what came after that is not in the recording, and the renamed file is still there"
+            "somebody renamed the log while it was written (as logrotate does): what the server wrote into a new one is not in the recording, and the renamed file is still there"
         )
     if reading.starts > 1:
         odd["starts"] = (
