@@ -14,8 +14,8 @@ STYLES = {"improved": "bold green", "worse": "bold red", "not enough data": "dim
 GAP = "  "
 
 
-def outcome_lines(outcomes: Sequence[Outcome], load: Outcome | None, width: int | None) -> Iterable[Text]:
-    """The lines for so many columns; None is any number of them."""
+def outcome_lines(outcomes: Sequence[Outcome], load: Outcome | None, width: int) -> Iterable[Text]:
+    """The lines for so many columns."""
     told = [*outcomes, *([load] if load else [])]
     names = [printable(one.name) for one in told]
     figures = [_figures(one) for one in told]
@@ -23,7 +23,7 @@ def outcome_lines(outcomes: Sequence[Outcome], load: Outcome | None, width: int 
     verdicts = ["the load" if one is load else one.verdict for one in told]
     named = max(map(len, names))
     columns = (named, *widths, max(map(len, verdicts)))
-    is_narrow = width is not None and sum(columns) + len(GAP) * (len(columns) - 1) > width
+    is_narrow = sum(columns) + len(GAP) * (len(columns) - 1) > width
     yield _line("" if is_narrow else " " * named, HEADINGS, widths, "")
     for name, cells, verdict in zip(names, figures, verdicts, strict=True):
         if is_narrow:

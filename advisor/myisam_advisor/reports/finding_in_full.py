@@ -126,7 +126,7 @@ def _evidence(facts: Sequence[ShownFact], verbose: bool) -> Table:
         table.add_row(*(Text(printable(cell)) for cell in (fact.label, fact.value, threshold)))
         if verbose:
             source = f" ({fact.source})" if fact.source else ""
-            table.add_row(Text(printable(f"  {fact.fact}{source}"), style="dim"))
+            table.add_row(Padding(Text(printable(f"{fact.fact}{source}"), style="dim"), (0, 0, 0, 2)))
     return table
 
 

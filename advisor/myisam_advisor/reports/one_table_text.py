@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from time import localtime, strftime
 from typing import TextIO
 
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +21,7 @@ from myisam_advisor.texts.column_units import in_words
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import printable
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 PIPED_WIDTH, MAXIMUM_WIDTH = 100, 120
 CURVE_WIDTH = 40
@@ -82,7 +83,7 @@ def _below(part: RenderableType, indent: int = 2) -> Padding:
     return Padding(part, (0, 0, 0, indent))
 
 
-def _lines(lines: Iterable[tuple[str, Text]]) -> Padding:
+def _lines(lines: Iterable[tuple[str, RenderableType]]) -> Padding:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(width=LABEL_WIDTH, style="dim")
     grid.add_column(overflow="fold")
@@ -126,12 +127,24 @@ def _curves_heading(curves: Iterable[TableCurve], span: tuple[float, float]) -> 
     return f"From {strftime(form, localtime(first))} to {strftime(form, localtime(span[1]))}"
 
 
-def _curve(curve: TableCurve, span: tuple[float, float], reader: TextIO | None) -> Text:
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """A curve and what it says in figures: beside it, or below where there is no room, so that no figure is broken."""
+
+    line: Text
+    figures: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
+        whole = Text.assemble(self.line, "  ", self.figures)
+        yield from [whole] if whole.cell_len <= options.max_width else [self.line, self.figures]
+
+
+def _curve(curve: TableCurve, span: tuple[float, float], reader: TextIO | None) -> _Curve:
     known = [value for _, value in curve.points if value is not None]
     line = sparkline(curve.points, *span, bars_for(reader), CURVE_WIDTH)
     low, middle, high = (in_words(curve.column, value) for value in (min(known), statistics.median(known), max(known)))
-    same = low == high
-    return Text.assemble(line, (f"  {high} throughout" if same else f"  {low} to {high}, median {middle}", "dim"))
+    figures = f"{high} throughout" if low == high else f"{low} to {high}, median {middle}"
+    return _Curve(Text(line), Text(figures, "dim"))
 
 
 def _findings(told: OneTable) -> Iterable[RenderableType]:

@@ -274,13 +274,16 @@ def _said(moment: float) -> str:
 
 def _as_text(target: str, at: float, near: Sequence[Change], found: Compared, cautions: Sequence[str]) -> str:
     from myisam_advisor.texts.drawing import drawn, terminal_width
+    from myisam_advisor.texts.width import file_width
 
-    parts = _parts(target, at, near, found, cautions, terminal_width(sys.stdout))
+    # COLUMNS says for pipes too how many there are: watch(1) sets it.
+    width = terminal_width(sys.stdout) or file_width(WIDTH)
+    parts = _parts(target, at, near, found, cautions, width)
     return drawn(parts, sys.stdout, piped_width=WIDTH, maximum_width=WIDTH)
 
 
 def _parts(
-    target: str, at: float, near: Sequence[Change], found: Compared, cautions: Sequence[str], width: int | None
+    target: str, at: float, near: Sequence[Change], found: Compared, cautions: Sequence[str], width: int
 ) -> Iterable[RenderableType]:
     from rich.text import Text
 

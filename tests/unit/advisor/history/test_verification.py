@@ -43,10 +43,10 @@ Noticed = tuple[str, str | None, str | None]
 SEGMENTS: tuple[Noticed, ...] = (("key_cache_segments", "0", "8"),)
 
 
-def run(*words: object) -> subprocess.CompletedProcess[str]:
+def run(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """Beside the history lies what is noted of the outcomes."""
     path = Path(str(words[words.index("--history") + 1]))
-    return program.run(*words, environment={"STATE_DIRECTORY": str(path.parent / "state")})
+    return program.run(*words, environment={"STATE_DIRECTORY": str(path.parent / "state"), **environment})
 
 
 def history(path: Path, before: float, after: float, samples: int = 60, load: tuple[float, float] = (100, 100), noise: float = 0.1, changes: Sequence[Noticed] = SEGMENTS) -> float:
@@ -349,13 +349,22 @@ def test_no_name_is_cut_and_a_pipe_gets_no_frames(tmp_path: Path) -> None:
     assert lines[-1] == "Improved."
 
 
-@pytest.mark.parametrize(("width", "is_narrow"), [(80, True), (130, False), (None, False)])
-def test_names_are_whole_at_any_width(width: int | None, is_narrow: bool) -> None:
+def test_a_pipe_that_is_told_its_columns_gets_each_line_whole(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    history(path, 100, 50)
+    lines = run("verify", "--history", path, SWITCHES, LOAD, COLUMNS="80").stdout.splitlines()
+    assert SWITCHES in lines
+    assert lines[lines.index(SWITCHES) + 1].endswith("  improved")
+    assert all(len(line) <= 80 for line in lines)
+
+
+@pytest.mark.parametrize(("width", "is_narrow"), [(80, True), (130, False)])
+def test_names_are_whole_at_any_width(width: int, is_narrow: bool) -> None:
     outcome = Outcome("mysqld.voluntary_switches_per_second / status.Questions.per_second", "lower", 1234.5, 12.25, (60, 60), 0.01, 0.005, 0.02, IMPROVED)
     lines = [line.plain for line in outcome_lines([outcome], None, width)]
     assert any(line.startswith(outcome.name) for line in lines)
     assert (outcome.name in lines) == is_narrow
-    assert all(len(line) <= (width or 200) for line in lines)
+    assert all(len(line) <= width for line in lines)
     assert lines[-1].endswith("60, 60  improved")
 
 

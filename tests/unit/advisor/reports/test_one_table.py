@@ -127,6 +127,18 @@ def test_curves_are_those_of_the_table_alone_and_drawn() -> None:
     assert len(curve_names("shop", "orders")) == len(CURVES)
 
 
+@pytest.mark.parametrize(("columns", "is_below"), [("80", True), ("120", False)])
+def test_no_figure_of_a_curve_is_broken(columns: str, is_below: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    facts = prepared(facts_from_document(DOCUMENT), Site(())).judged
+    points = tuple((60.0 * minute, 0.0 if minute == 50 else 6e9) for minute in range(100))
+    table = one_table(facts, Judgement(), ("shop", "orders"), {"data_bytes": points})
+    assert table is not None
+    (line,) = (line for line in one_table_as_text(table, "", 0, 6000).splitlines() if "median" in line)
+    assert line.endswith("  0 B to 5.6 GiB, median 5.6 GiB")
+    assert line.startswith(" " * 32) == is_below
+
+
 def test_no_letter_of_a_name_steers_the_terminal() -> None:
     text = one_table_as_text(told(("a/b", str(ODD["table_name"]))), "headline", 0, 1)
     assert "\x1b" not in text

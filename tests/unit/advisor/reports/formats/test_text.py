@@ -70,6 +70,14 @@ def test_verbose_adds_the_names_of_facts_the_quiet_rules_by_name_and_the_account
     assert len(verbose) > len(brief)
 
 
+def test_the_name_of_a_fact_that_is_broken_goes_on_below_itself(look: RecordedLook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = report(look, shown=Shown(verbose=True)).splitlines()
+    broken = [number for number, line in enumerate(lines) if re.match(r" {14}[a-z_]+\.[\w.]+ \([^)]*$", line)]
+    assert broken
+    assert all(re.match(r" {14}\S", lines[number + 1]) for number in broken)
+
+
 def test_without_findings_there_is_nothing_to_change(look: RecordedLook) -> None:
     assert "Nothing holds this server back. Nothing to change." in report(look, replace(look.judgement, findings=[]))
 
