@@ -54,6 +54,10 @@ class ByHandError(UserError):
     """Its message ends with commands for the user, each on a line of its own: the only line breaks that are shown as such."""
 
 
+class InterruptedWork(KeyboardInterrupt):
+    """Somebody ended what had changed something: what became of that is to be said. Lines of their own are commands for the user."""
+
+
 class ServerLostError(UserError):
     """The server went away, hung or restarted while it was being looked at, or sent what no server sends."""
 

@@ -108,12 +108,16 @@ def test_everything_is_given_back_when_the_recorder_is_killed(server: PrivateSer
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_recorder_that_is_interrupted_gives_everything_back(mariadb: PrivateServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_recorder_that_is_interrupted_gives_everything_back_and_says_so(mariadb: PrivateServer, tmp_path: Path, number: signal.Signals) -> None:
     before = settings(mariadb)
     recorder = subprocess.Popen(command(mariadb, "--output", str(tmp_path / "w"), "--seconds", "60", "--yes"), start_new_session=True, stderr=subprocess.PIPE)
     assert wait_for(lambda: bool(leftovers(mariadb)), 60)
-    os.killpg(recorder.pid, signal.SIGINT)
-    recorder.communicate()
+    os.killpg(recorder.pid, number)
+    _, said = recorder.communicate()
+    assert recorder.returncode == 130, said
+    assert said.endswith(b"interrupted: the server's settings were given back, its log was removed, and no file was written.\n")
+    assert recorder.returncode == 130
     assert settings(mariadb) == before
     assert leftovers(mariadb) == []
 

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import click
 
 from myisam_advisor.reports.exit_status import INTERRUPTED, NAGIOS_STATUSES, NAGIOS_UNKNOWN, USER_ERROR
-from myisam_exporter.errors import ByHandError, UserError, shortened
+from myisam_exporter.errors import ByHandError, InterruptedWork, UserError, shortened
 
 DEBUG_VARIABLE = "MYISAM_ADVISOR_DEBUG"
 MAXIMUM_REASON_CHARACTERS = 200
@@ -124,7 +124,7 @@ def _form_asked(arguments: Sequence[str]) -> str:
 def _verdict_on(error: BaseException) -> tuple[int, str]:
     """The status and what to say."""
     if isinstance(error, (click.exceptions.Abort, KeyboardInterrupt)):
-        return INTERRUPTED, "interrupted"
+        return INTERRUPTED, _interrupted(error)
     if isinstance(error, click.UsageError):
         return USER_ERROR, _usage(error)
     if isinstance(error, click.ClickException):
@@ -136,6 +136,16 @@ def _verdict_on(error: BaseException) -> tuple[int, str]:
     if isinstance(error, OSError):
         return USER_ERROR, _system_refused(error)
     return USER_ERROR, f"internal error: {reason_of(error)}; please report it; --debug shows where"
+
+
+def _interrupted(error: BaseException) -> str:
+    """That somebody ended it, and what became of what was changed by then."""
+    told = error.__cause__ if isinstance(error, click.exceptions.Abort) else error  # click makes the one of the other
+    if not isinstance(told, InterruptedWork):
+        return "interrupted"
+    from myisam_advisor.texts.templates import printable
+
+    return f"interrupted: {printable(str(told), keep_newlines=True)}"
 
 
 def _is_internal(error: BaseException) -> bool:

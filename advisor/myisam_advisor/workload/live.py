@@ -33,7 +33,7 @@ from myisam_advisor.workload.log_settings import (
 from myisam_advisor.workload.recording import NothingRecordedError, Recorded, Told, record_log, source_named
 from myisam_advisor.workload.server_end import ENDED, NOT_COUNTED, end_of, ends_now
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.errors import ByHandError, ServerLostError, StatementRefusedError, UserError
+from myisam_exporter.errors import ByHandError, InterruptedWork, ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.server.location import locate
@@ -175,11 +175,14 @@ class LiveRecording:
             growing.look()
             lasted, (asked, has_ended) = time.monotonic() - begin, self._asked_since(before)
             share = _share(used, self._processor_seconds(), lasted)
-        finally:
+        except BaseException as error:
             problems, left = self._put_back(duty)
-            if log is not None and problems:
+            if log is not None:
                 os.close(log)
+            raise _with_what_was_given_back(error, problems, left) from None
+        problems, left = self._put_back(duty)
         if problems:
+            os.close(log)
             raise ByHandError(_not_as_it_was(problems))
         later = dict(_cost(prospect, None if asked is None else asked / lasted, share, lasted))
         stopped = stopped or (ENDED if has_ended else "")
@@ -192,7 +195,6 @@ class LiveRecording:
                 f"somebody set {', '.join(left)} meanwhile: left so, and the recording may lack statements"
             )
         told = Told("live", self._session.version.text, flavour_of(self._present), _notes(prospect), later, ours)
-        assert log is not None
         try:
             return record_log(source_named("slow_log"), self._path / name, output, told, log)
         except NothingRecordedError as error:
@@ -292,6 +294,20 @@ class LiveRecording:
         except psutil.Error:
             return None
         return None if times is None else times.user + times.system
+
+
+def _with_what_was_given_back(error: BaseException, problems: Sequence[str], left: Sequence[str]) -> BaseException:
+    """What ended a recording before its time, with what became of the server's settings."""
+    if isinstance(error, KeyboardInterrupt):
+        if problems:
+            return InterruptedWork(_not_as_it_was(problems))
+        kept = f" But {', '.join(left)}: somebody set that meanwhile, and it was left so." if left else ""
+        return InterruptedWork(
+            f"the server's settings were given back, its log was removed, and no file was written.{kept}"
+        )
+    if isinstance(error, UserError) and problems:
+        return ByHandError(f"{error} And {_not_as_it_was(problems)}")
+    return error
 
 
 def _not_as_it_was(problems: Sequence[str]) -> str:

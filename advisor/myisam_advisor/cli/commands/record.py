@@ -10,6 +10,7 @@ import click
 
 from myisam_advisor.cli.any_way import SOURCES, Wanted, record_running
 from myisam_advisor.cli.described import CHANGE, Described
+from myisam_advisor.cli.ending import end_as_by_interrupt
 from myisam_advisor.cli.number_types import WholeNumber
 from myisam_advisor.cli.options import Duration, ServerOptions, server_options
 from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS
@@ -107,6 +108,7 @@ def record(
         return
     assert output is not None
     if seconds is not None:
+        end_as_by_interrupt()
         _tell(record_running(source, Wanted(output, seconds, maximum_rate, is_sure, server)), format_name)
     elif slow_log is not None:
         _log("slow_log", slow_log, output, format_name)

@@ -6,6 +6,7 @@ import pytest
 
 from myisam_advisor.workload import live
 from myisam_advisor.workload.live import Prospect
+from myisam_exporter.errors import ByHandError, InterruptedWork, UserError
 
 PROSPECT = Prospect(12.0, 4 << 20, 3, {"long_query_time": "0"}, {"long_query_time": "10"}, False, 60.0)
 
@@ -65,3 +66,25 @@ def test_commands_by_hand_stand_last_each_on_its_own_line() -> None:
     told = live._not_as_it_was(["the settings could not be given back (why). By hand:\n  SET GLOBAL a = 1;\n  SET GLOBAL b = 2;", "the log /x is still there"])
     assert told == "not everything is as it was: the log /x is still there; the settings could not be given back (why). By hand:\n  SET GLOBAL a = 1;\n  SET GLOBAL b = 2;"
     assert live._not_as_it_was(["the log /x is still there"]) == "not everything is as it was: the log /x is still there."
+
+
+def test_whatever_ends_a_recording_says_what_became_of_the_settings() -> None:
+    """A recorder that was interrupted, or refused half-way, said nothing of settings that could not be given back."""
+    by_hand = "by hand:\nSET GLOBAL slow_query_log = OFF;"
+
+    def said(error: BaseException, *problems: str, left: tuple[str, ...] = ()) -> BaseException:
+        return live._with_what_was_given_back(error, problems, left)
+
+    told = said(KeyboardInterrupt())
+    assert isinstance(told, InterruptedWork)
+    assert "settings were given back" in str(told)
+    assert "But long_query_time: somebody set that meanwhile" in str(said(KeyboardInterrupt(), left=("long_query_time",)))
+    told = said(KeyboardInterrupt(), by_hand)
+    assert isinstance(told, InterruptedWork)
+    assert str(told) == f"not everything is as it was: {by_hand}"
+    told = said(UserError("It was refused."), by_hand)
+    assert isinstance(told, ByHandError)
+    assert str(told) == f"It was refused. And not everything is as it was: {by_hand}"
+    refused, fault = UserError("It was refused."), RuntimeError()
+    assert said(refused) is refused
+    assert said(fault, by_hand) is fault
