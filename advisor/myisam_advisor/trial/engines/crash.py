@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import field
 
 from myisam_advisor.errors import TrialError
@@ -25,6 +25,8 @@ LEAST_HELD = 100
 LOAD_SECONDS, WAIT_SECONDS, KILLED_AT = 2.0, 60.0, 0.6
 ROWS_AT_ONCE = 100
 COUNTS = f"{SCHEMA}.counts"
+# What keeps each commit on the disk: without it a kill takes those of the last second, and of Aria those of aria_group_commit_interval.
+KEPT_AT_COMMIT = {"innodb_flush_log_at_trx_commit": "1", "aria_group_commit": "none"}
 # What CHECK TABLE says of a table that is as it should be.
 WELL = frozenset(("ok", "table is already up to date"))
 
@@ -93,7 +95,8 @@ def crashed(one: EngineServer, rows: DrawnRows, total_rows: int, threads: int) -
     if len(held) < LEAST_HELD:
         raise TrialError(f"the table has too few rows to insert (at least {LEAST_HELD * HELD_SHARE}).")
     if rows.key_columns:
-        _take_out(one, rows, held)
+        with _keeping_commits(one):
+            _take_out(one, rows, held)
     before = _count(one, rows)
     load = _Load(one, rows, [held[number::threads] for number in range(threads)])
     load.run()
@@ -112,6 +115,21 @@ def crashed(one: EngineServer, rows: DrawnRows, total_rows: int, threads: int) -
         load.total, found, load.total - there, threads, bool(rows.key_columns), check, is_damaged, start_seconds, check_seconds,
         repair_seconds, start_seconds + (0.0 if is_well else check_seconds + repair_seconds),
     )  # fmt: skip
+
+
+@contextmanager
+def _keeping_commits(one: EngineServer) -> Iterator[None]:
+    """Whatever the settings are: rows whose removal a kill takes would pass for rows that came back."""
+    shown = {text_of(name).lower(): text_of(value) for name, value in one.server.execute("SHOW GLOBAL VARIABLES")}
+    before = {name: shown[name] for name in KEPT_AT_COMMIT if name in shown}
+    one.server.execute(*(_set(name, KEPT_AT_COMMIT[name]) for name in before))
+    yield
+    one.server.execute(*(_set(name, value) for name, value in before.items()))
+
+
+def _set(name: str, value: str) -> str:
+    # A number in quotes is of the wrong type (error 1232).
+    return f"SET GLOBAL {name} = {value}" if value.isdecimal() else f"SET GLOBAL {name} = '{value}'"
 
 
 def _take_out(one: EngineServer, rows: DrawnRows, held: Sequence[Sequence[bytes]]) -> None:
