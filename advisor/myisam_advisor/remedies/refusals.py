@@ -176,5 +176,4 @@ class Refusals:
         if not row:
             return ""
         indexes = self._known.indexes_of(row["schema_name"], row["table_name"])
-        buffer_bytes = self._state.value("myisam_sort_buffer_size")
-        return space_refusal(command, row, indexes, self._known.all.single("host"), buffer_bytes)
+        return space_refusal(command, row, indexes, self._known.all.single("host"), self._state)

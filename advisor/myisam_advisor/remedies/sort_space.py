@@ -2,16 +2,23 @@
 
 Tried with 0.5 million keys of 60 bytes and a tmpdir of 16 MiB (MySQL 5.6.24, MariaDB 10.11.19): REPAIR and OPTIMIZE wait for space with the table locked, and end
 a minute after there is some; ENABLE KEYS and ALTER go on key by key. storage/myisam/ha_myisam.cc: enable_indexes() takes MY_WAIT_IF_FULL away, repair() does not.
+
+storage/myisam/sort.c, merge_many_buff: more than 31 sort buffers of keys (MERGEBUFF2) are merged into a second file before the first is closed. Tried with as many keys,
+34.6 MB, on MySQL 5.6 and 9.7, MariaDB 10.11: a buffer of 1.3 MB takes 34.6 MB of tmpdir, one of 256 KiB 67 to 69 MB, whichever statement it is.
+
+MariaDB's ALTER sorts unique indexes too, but for that of the AUTO_INCREMENT column (mi_disable_indexes_for_rebuild; tried on 10.5, 10.11, 11.4 and 11.8); MySQL's writes
+them row by row (tried on 5.6 and 9.7).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.statements.base import Change, Statement
 from myisam_advisor.remedies.statements.tables import AlterTable
 from myisam_advisor.texts.templates import size
-from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.facts.columns import Row
 from myisam_exporter.facts.values import number_of
 
 # A sort keeps a pointer to each of its keys beside them (storage/myisam/sort.c).
@@ -20,23 +27,36 @@ POINTER_BYTES = 8
 FELT_BYTES = 64 << 20
 # Rows are added until the statement runs.
 HEADROOM = 1.1
+# So many buffers of keys are merged from one file.
+BUFFERS_IN_ONE_FILE = 31
+MARIADB_SORTS_UNIQUE_FROM = 100500  # tried from here on
+# The index of an AUTO_INCREMENT column alone is no longer than that, with its row pointer.
+LONGEST_COUNTER_BYTES = 16
 WAITING = frozenset({"REPAIR TABLE", "OPTIMIZE TABLE"})
 
 
-def space_refusal(command: Statement, row: Row, indexes: Iterable[Row], host: Row, buffer_bytes: Value) -> str:
+def space_refusal(command: Statement, row: Row, indexes: Iterable[Row], host: Row, state: ServerState) -> str:
     """Why a rebuild is to wait until tmpdir has room; empty where it has, where the sort needs none, or where that is not known."""
     rows, free = number_of(row.get("rows")), number_of(host.get("temporary_directory_free_bytes"))
-    key_bytes = _longest_key_bytes(command, indexes) if _sorts(command) else 0
+    key_bytes = _longest_key_bytes(command, indexes, state) if _sorts(command) else 0
     if rows is None or free is None or not key_bytes:
         return ""
-    needed, in_memory = int(rows * key_bytes), int(rows * (key_bytes + POINTER_BYTES))
-    waits = command.verb in WAITING
-    if needed <= free or in_memory <= (number_of(buffer_bytes) or 0) or (needed < FELT_BYTES and not waits):
+    one_file, in_memory = int(rows * key_bytes), int(rows * (key_bytes + POINTER_BYTES))
+    buffer, waits = number_of(state.value("myisam_sort_buffer_size")), command.verb in WAITING
+    is_twice = buffer is not None and in_memory > BUFFERS_IN_ONE_FILE * buffer
+    needed = 2 * one_file if is_twice else one_file
+    if needed <= free or in_memory <= (buffer or 0) or (one_file < FELT_BYTES and not waits):
         return ""
     then = "wait there for space" if waits else "go on key by key, through the key cache"
+    files = f", in two files, as its keys are more than {BUFFERS_IN_ONE_FILE} sort buffers" if is_twice else ""
+    buffers, other = (
+        (BUFFERS_IN_ONE_FILE, "need one file alone")
+        if one_file <= free
+        else (1, "sort in memory, where as much is available")
+    )
     return (
-        f"No {_name(command)} yet: to sort an index it writes about {size(needed)} to tmpdir, which has {size(free)} free; it would {then}, with the table locked. "
-        f"Make room in tmpdir first, or sort in memory, where as much is available: SET SESSION myisam_sort_buffer_size = {int(in_memory * HEADROOM)}; in the session that runs it."
+        f"No {_name(command)} yet: to sort an index it writes about {size(needed)} to tmpdir{files}, which has {size(free)} free; it would {then}, with the table locked. "
+        f"Make room in tmpdir first, or {other}: SET SESSION myisam_sort_buffer_size = {int(in_memory * HEADROOM / buffers)}; in the session that runs it."
     )
 
 
@@ -52,7 +72,7 @@ def _sorts(command: Statement) -> bool:
     return command.verb in WAITING or (command.verb == "ALTER TABLE" and "ENGINE" not in into)
 
 
-def _longest_key_bytes(command: Statement, indexes: Iterable[Row]) -> float:
+def _longest_key_bytes(command: Statement, indexes: Iterable[Row], state: ServerState) -> float:
     """Of the keys that are sure to be sorted; 0 where there are none. Keys of variable length may be far shorter than they can be, so they prove nothing."""
     return max(
         (
@@ -61,9 +81,15 @@ def _longest_key_bytes(command: Statement, indexes: Iterable[Row]) -> float:
             if index["algorithm"] in ("btree", None)
             and index["is_packed"] == 0
             and index["is_variable_length"] == 0
-            # ENABLE KEYS builds what is disabled; an ALTER writes unique indexes row by row.
+            # ENABLE KEYS builds what is disabled.
             and not (Change.KEYS_ON in command.changes and index["is_enabled"] == 1)
-            and not (command.verb == "ALTER TABLE" and index["is_unique"] == 1)
+            and not (command.verb == "ALTER TABLE" and index["is_unique"] == 1 and not _sorts_unique(index, state))
         ),
         default=0.0,
     )
+
+
+def _sorts_unique(index: Row, state: ServerState) -> bool:
+    """Whether an ALTER of this server is sure to sort such a unique index."""
+    longest = number_of(index["maximum_key_bytes"]) or 0.0
+    return state.is_mariadb and not state.is_before(MARIADB_SORTS_UNIQUE_FROM) and longest > LONGEST_COUNTER_BYTES

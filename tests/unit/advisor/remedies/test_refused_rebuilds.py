@@ -115,3 +115,35 @@ def test_a_sort_that_tmpdir_has_no_room_for_waits_until_it_has(command: Statemen
 def test_what_sorts_little_or_has_room_passes(command: Statement, host: dict[str, Any], index: dict[str, Any], buffer_bytes: int) -> None:
     passed = admitted(command, host=host, variable={"myisam_sort_buffer_size": buffer_bytes}, tables=table(row_format="fixed", rows=1_000_000), indexes=key(**index))
     assert passed.remedy.commands
+
+
+@pytest.mark.parametrize(("command", "free", "buffer_bytes", "passes", "says"), [
+    # 1,000,000 keys take 68,000,000 bytes of buffers: 31 of them hold 2,193,548.4 bytes each.
+    (REPAIR, 58 * MIB, 2193549, True, ""),
+    (REPAIR, 58 * MIB, 2193548, False, "writes about 114 MiB to tmpdir, in two files, as its keys are more than 31 sort buffers, which has 58 MiB free"),
+    (REPAIR, 58 * MIB, 2193548, False, "or need one file alone: SET SESSION myisam_sort_buffer_size = 2412903;"),
+    (REPAIR, 57 * MIB, 2193548, False, "or sort in memory, where as much is available: SET SESSION myisam_sort_buffer_size = 74800000;"),
+    (REPAIR, 115 * MIB, 2193548, True, ""),
+    (KEYS_ON, 58 * MIB, 2193548, True, ""),  # 57 MiB of keys are built in seconds
+])  # fmt: skip
+def test_more_than_31_buffers_of_keys_are_sorted_in_two_files(command: Statement, free: int, buffer_bytes: int, passes: bool, says: str) -> None:
+    off = {"is_enabled": 0} if command is KEYS_ON else {}
+    told = admitted(
+        command, host={"temporary_directory_free_bytes": free}, variable={"myisam_sort_buffer_size": buffer_bytes},
+        tables=table(row_format="fixed", rows=1_000_000), indexes=key(**off),
+    )  # fmt: skip
+    assert bool(told.remedy.commands) == passes
+    assert says in " ".join(told.instead)
+
+
+@pytest.mark.parametrize(("server", "key_bytes", "passes"), [
+    ({"flavour": "mariadb", "version": "10.5.23", "version_number": 100523}, 60, False),
+    ({"flavour": "mariadb", "version": "10.5.23", "version_number": 100523}, 16, True),  # that of an AUTO_INCREMENT column is written row by row
+    ({"flavour": "mariadb", "version": "10.4.34", "version_number": 100434}, 60, True),  # not tried
+    ({"flavour": "mysql", "version": "9.7.4", "version_number": 90704}, 60, True),
+    ({}, 60, True),
+])  # fmt: skip
+def test_an_alter_of_mariadb_sorts_unique_indexes_too(server: dict[str, Any], key_bytes: int, passes: bool) -> None:
+    indexes = key(is_unique=1, maximum_key_bytes=key_bytes)
+    altered = admitted(WIDER, host=LITTLE, server=server, tables=table(row_format="fixed", rows=10_000_000), indexes=indexes)
+    assert bool(altered.remedy.commands) == passes
