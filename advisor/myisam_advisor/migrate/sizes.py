@@ -38,7 +38,14 @@ from myisam_advisor.migrate.myisam_keys import (
     came_at_random,
     full_bytes,
 )
-from myisam_advisor.migrate.row_size import HEADER_BYTES, ROW_ID_BYTES, TRANSACTION_BYTES, is_fixed, stored
+from myisam_advisor.migrate.row_size import (
+    HEADER_BYTES,
+    ROW_ID_BYTES,
+    TRANSACTION_BYTES,
+    is_fixed,
+    row_identity,
+    stored,
+)
 from myisam_advisor.migrate.sampled_words import sampled_words_bytes, with_popular
 from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, INNODB, ServerKind
 from myisam_advisor.migrate.widths import Widths, key_bytes, part_bytes, text_bytes, widths_of, within_index
@@ -126,7 +133,9 @@ def _room_to_keep(structure: Structure, here: ServerKind) -> tuple[float, float]
     """How many extents are kept free, and how large an empty table's file is: each index but the first has a page of its own."""
     free = 0.0 if _is_sorted(structure, here) else free_extents(here.is_mariadb, here.version)
     hidden = bool(hidden_column_bytes(structure))
-    trees = sum(index.kind != types.FULLTEXT for index in structure.indexes) + hidden + (_clustered(structure) is None)
+    trees = (
+        sum(index.kind != types.FULLTEXT for index in structure.indexes) + hidden + (row_identity(structure) is None)
+    )
     return free, _least_file(here) + max(trees - 1, 0) * PAGE_BYTES
 
 
@@ -138,10 +147,10 @@ def _least_file(here: ServerKind) -> float:
 
 
 def _trees(structure: Structure, contents: Contents, is_sorted: bool, widths: Widths, most: bool) -> Iterator[int]:
-    clustered = _clustered(structure)
+    clustered = row_identity(structure)
     key = ROW_ID_BYTES if clustered is None else key_bytes(structure, clustered, widths)
     hidden = hidden_column_bytes(structure)
-    row = widths.values + _row_overhead(structure) + hidden
+    row = widths.values + _row_overhead(structure) + _prefixes(structure, clustered, widths) + hidden
     yield tree_pages(contents.rows, row, key, _rows_filling(structure, contents, is_sorted, most))
     if hidden:
         document = hidden + key + HEADER_BYTES
@@ -155,27 +164,12 @@ def _trees(structure: Structure, contents: Contents, is_sorted: bool, widths: Wi
             yield tree_pages(contents.rows, entry + HEADER_BYTES + _nulls(structure, index), entry, filling)
 
 
-def _clustered(structure: Structure) -> Index | None:
-    """The index that the rows are kept in."""
-    if structure.primary is not None:
-        return structure.primary
-    plain = (index for index in structure.indexes if index.unique and index.kind == types.BTREE)
-    return next(
-        (
-            index
-            for index in plain
-            if not any(part.prefix or structure.columns[part.column].nullable for part in index.parts)
-        ),
-        None,
-    )
-
-
 def _rows_filling(structure: Structure, contents: Contents, is_sorted: bool, most: bool) -> Filling:
     """Rows come in the order of a key that counts, and of one that InnoDB makes itself; texts come in none.
 
     Of other keys MyISAM's own pages may tell: full ones were sorted or came in order, but none is full whose entries came in any.
     """
-    index = _clustered(structure)
+    index = row_identity(structure)
     if is_sorted:
         return SORTED_ROWS
     if index is None:
@@ -191,10 +185,16 @@ def _rows_filling(structure: Structure, contents: Contents, is_sorted: bool, mos
 
 def _row_overhead(structure: Structure) -> float:
     columns = list(stored(structure))
-    lengths = sum(1 if column.maximum_bytes <= 255 else 2 for column in columns if not is_fixed(column))
+    lengths = sum(not is_fixed(column) for column in columns)  # most texts are shorter than 128 bytes
     nulls = (sum(column.nullable for column in columns) + 7) // 8
-    own_key = 0 if _clustered(structure) else ROW_ID_BYTES
+    own_key = 0 if row_identity(structure) else ROW_ID_BYTES
     return HEADER_BYTES + TRANSACTION_BYTES + nulls + lengths + own_key
+
+
+def _prefixes(structure: Structure, clustered: Index | None, widths: Widths) -> float:
+    """What the key of the rows has of columns only in part: these stand behind it as a whole."""
+    parts = clustered.parts if clustered else ()
+    return sum(part_bytes(structure.columns[part.column], part.length, widths) for part in parts if part.prefix)
 
 
 def _nulls(structure: Structure, index: Index) -> int:

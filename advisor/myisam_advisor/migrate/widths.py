@@ -162,7 +162,7 @@ def _room(column: Column) -> float:
 def _length_bytes(column: Column) -> int:
     if column.is_blob:
         return LENGTH_BYTES.get(column.type, 4)
-    return 1 if column.maximum_bytes <= 255 else 2
+    return 1  # three from 255 bytes on (store_key_length_inc)
 
 
 def within_index(
@@ -179,6 +179,8 @@ def within_index(
     if entry * LEAST_FULL_PAGES < known / 2:
         return ends  # its keys are disabled, or much compressed: nothing follows
     least, full = (min(max((entry * filled - known) / room, 0.0), 1.0) for filled in (LEAST_FULL_PAGES, 1.0))
+    # Of a prefix the index tells nothing of what lies behind it.
+    least *= room / sum(_room(column) for column, _ in parts if not is_fixed(column))
     floors = [_share_within(structure, end.share) for end in ends]
     low = replace(ends[0], share=max(min(ends[0].share, full), least, floors[0]))
     high = replace(ends[1], share=max(ends[1].share, least, floors[1]))
