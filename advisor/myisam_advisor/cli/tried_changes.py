@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.statements.survey import TableName
     from myisam_advisor.trial.statements.variants import Setting, Variant
 
-NAME_ONE = "name one (myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql 'ALTER TABLE ...')."
+NAME_ONE = (
+    "name one (myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql 'ALTER TABLE ...')."
+)
 # What keeps tables and replicas safe is not weighed against speed, whichever rule it is of, and two things a private server has of its own;
 # unless somebody asks.
 NOT_WEIGHED = frozenset(

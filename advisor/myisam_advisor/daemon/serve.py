@@ -26,6 +26,8 @@ from myisam_advisor.daemon.sockets import listen
 from myisam_advisor.daemon.supervision import supervise
 from myisam_advisor.history.writer import History
 from myisam_advisor.proofs.store import proof_stores
+from myisam_advisor.rights.drop_in import NAME, is_outdated, present_text
+from myisam_advisor.rights.service import DROP_IN_ROOT, SERVICE
 from myisam_advisor.texts.templates import count, duration, printable
 from myisam_exporter.collectors.base import NOT_TRACED
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -185,6 +187,17 @@ def _tell_what_runs(options: ServeOptions, fleet: Fleet, history: History | None
     _log.info(
         "%s%s, a look each %s; %s", watched, probed, duration(options.watch.background_seconds), printable(remembered)
     )
+    _tell_of_old_rights()
+
+
+def _tell_of_old_rights(folder: Path = DROP_IN_ROOT / f"{SERVICE}.d") -> None:
+    """An upgrade brings other drop-ins than the one that `rights` made of the former ones, and leaves that alone."""
+    with contextlib.suppress(UserError):
+        if is_outdated(present_text(folder)):
+            _log.warning(
+                "%s was made by another version of this program: sudo myisam-advisor rights --apply renews it",
+                folder / NAME,
+            )
 
 
 def _load_site(options: ServeOptions) -> Site:

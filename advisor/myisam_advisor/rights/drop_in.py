@@ -124,6 +124,19 @@ def state_of(text: str | None) -> str:
     return OURS if first == _MARK + _digest(body) else FOREIGN
 
 
+def is_outdated(text: str | None) -> bool:
+    """Whether it is ours, and made of profiles of another version: they are closed further, or opened, with an upgrade, and it is not."""
+    if text is None or state_of(text) != OURS:
+        return False
+    lines = text.splitlines()[1:]
+    profiles = ["files", "residency"] if "residency.conf" in "".join(lines[:1]) else ["files"]
+    now = [line for name in profiles for line in _profile(name).splitlines() if line and not line.startswith("#")]
+    is_of_this_server = ("SupplementaryGroups=", "BindReadOnlyPaths=")
+    return [line for line in lines[1:] if not line.startswith(is_of_this_server)] != [
+        line for line in now if not line.startswith(is_of_this_server)
+    ]
+
+
 def write_drop_in(folder: Path, text: str) -> list[str]:
     """Put it there whole; what was done, line by line. What others wrote under its name is kept beside it.
 

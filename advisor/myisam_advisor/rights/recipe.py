@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from myisam_advisor.rights.drop_in import NAME, drop_in_text, present_text, remove_drop_in, state_of, write_drop_in
+from myisam_advisor.rights.drop_in import (
+    NAME,
+    drop_in_text,
+    is_outdated,
+    present_text,
+    remove_drop_in,
+    state_of,
+    write_drop_in,
+)
 from myisam_advisor.rights.looking import Identity
 from myisam_advisor.rights.server_side import ServerSide
 from myisam_advisor.rights.service import Service, restart, stop_process_reader
@@ -63,8 +71,8 @@ def recipe_of(
 ) -> Recipe:
     """What the service lacks and can be given. Raises UserError for a name that has no place in a unit file."""
     wants_files = any(_by_drop_in(sight) for sight in sights)
-    text = drop_in_text(server.wanted) if wants_files else ""
     present = present_text(service.drop_in_folder)
+    text = drop_in_text(server.wanted) if wants_files or is_outdated(present) else ""
     lacks_account = any(sight.name in (LOGIN, PROCESSLIST, WAITS) and sight.state == HIDDEN for sight in sights)
     steps = server.steps if lacks_account and not own_login and not service.is_master else ()
     problem = (OWN_LOGIN if own_login else server.problem) if lacks_account else ""

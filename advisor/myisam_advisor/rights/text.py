@@ -81,6 +81,9 @@ def _ways(sights: Sequence[Sight], recipe: Recipe | None) -> Iterator[Renderable
     if all_seen(list(sights)):
         off = any(sight.state == OFF for sight in sights)
         yield Text(f"Everything that is here{' and switched on' if off else ''} is seen.", style="bold")
+        if recipe is not None and recipe.is_needed:
+            yield Text(f"{recipe.path} was made by another version of this program: {APPLY} renews it.", style="bold")
+            yield from _steps(recipe)
         return
     if recipe is None:
         remedies = dict.fromkeys(sight.remedy for sight in sights if sight.state == HIDDEN and sight.remedy)

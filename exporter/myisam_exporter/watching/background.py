@@ -102,6 +102,8 @@ class Background:
         if self._clock.monotonic() - found.moment <= STALE_INTERVALS * self._options.background_seconds:
             return found
         outcomes = {name: replace(outcome, success=False) for name, outcome in found.reading.outcomes.items()}
+        if not outcomes:  # the first look hangs, and an alert on what fails would hear of nobody
+            outcomes = dict(failed_reading(self._names(), UserError("")).outcomes)
         return replace(found, reading=Reading(outcomes=outcomes, failure=found.reading.failure))
 
     def _look(self) -> Reading:

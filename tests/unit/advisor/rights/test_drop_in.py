@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.daemon.serve import _tell_of_old_rights
+from myisam_advisor.rights import drop_in
 from myisam_advisor.rights.drop_in import (
     ABSENT,
     FOREIGN,
@@ -16,6 +18,7 @@ from myisam_advisor.rights.drop_in import (
     OURS,
     Wanted,
     drop_in_text,
+    is_outdated,
     present_text,
     remove_drop_in,
     state_of,
@@ -42,6 +45,31 @@ def test_it_says_what_the_packages_drop_in_says() -> None:
     files = (ROOT / "systemd" / "profiles" / "files.conf").read_text()
     assert settings(TEXT) == settings(files)
     assert settings(drop_in_text(Wanted(closed_files=True))) == settings(files) + settings((ROOT / "systemd" / "profiles" / "residency.conf").read_text())
+
+
+def test_one_of_another_version_is_told_from_todays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whatever server it is for; and what somebody else wrote is theirs to renew."""
+    of_today = [drop_in_text(wanted) for wanted in (Wanted(), Wanted("dba", Path("/srv/db/mysql"), closed_files=True), Wanted(closed_files=True))]
+    assert [is_outdated(text) for text in (*of_today, None, "", BY_HAND, TEXT + "Nice=5\n")] == [False] * 7
+    shutil.copytree(ROOT / "systemd" / "profiles", tmp_path, dirs_exist_ok=True)
+    with (tmp_path / "files.conf").open("a") as file:
+        file.write("ProtectHome=yes\n")
+    monkeypatch.setattr(drop_in, "PROFILE_FOLDERS", (tmp_path,))
+    assert [is_outdated(text) for text in of_today] == [True] * 3
+    assert not is_outdated(drop_in_text(Wanted()))
+
+
+def test_the_daemon_says_so_when_it_starts(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    _tell_of_old_rights(folder)
+    write_drop_in(folder, TEXT)
+    _tell_of_old_rights(folder)
+    assert not caplog.messages
+    (tmp_path / "files.conf").write_text("[Service]\nSupplementaryGroups=mysql\n")
+    monkeypatch.setattr(drop_in, "PROFILE_FOLDERS", (tmp_path,))
+    _tell_of_old_rights(folder)
+    assert caplog.messages == [f"{folder / NAME} was made by another version of this program: sudo myisam-advisor rights --apply renews it"]
+    monkeypatch.setattr(drop_in, "PROFILE_FOLDERS", ())
+    _tell_of_old_rights(folder)
 
 
 def test_group_and_directory_are_the_servers() -> None:

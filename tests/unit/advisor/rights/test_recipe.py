@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.rights import drop_in
 from myisam_advisor.rights import recipe as recipes
 from myisam_advisor.rights import service as services
 from myisam_advisor.rights.drop_in import FOREIGN, KEPT, NAME, Wanted, drop_in_text
@@ -14,6 +15,7 @@ from myisam_advisor.rights.recipe import OWN_LOGIN, apply, drop_account, recipe_
 from myisam_advisor.rights.server_side import ServerSide
 from myisam_advisor.rights.service import SERVICE, Service
 from myisam_advisor.rights.sights import HIDDEN, LOGIN, NOT_HERE, NOT_KNOWN, SEEN, Sight
+from myisam_advisor.rights.text import APPLY, rights_as_text
 from myisam_exporter.errors import UserError
 from myisam_exporter.kernel.rights import READ_FILES
 from myisam_exporter.server.account import Step
@@ -53,6 +55,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_what_is_seen_needs_nothing(service: Service) -> None:
     assert not recipe_of(service, PLAIN, SEEN_ALL, SERVER, own_login=False).is_needed
+
+
+def test_a_drop_in_of_another_version_is_renewed_also_where_all_is_seen(service: Service, asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    apply(recipe_of(service, PLAIN, UNSEEN, SERVER, own_login=False), lambda steps: "")
+    assert not recipe_of(service, WHOLE, SEEN_ALL, SERVER, own_login=False).is_needed
+    monkeypatch.setattr(drop_in, "_profile", lambda name: "[Service]\nSupplementaryGroups=mysql\nProtectHome=yes\n")
+    recipe = recipe_of(service, WHOLE, SEEN_ALL, SERVER, own_login=False)
+    assert "ProtectHome=yes" in recipe.drop_in
+    assert f"{recipe.path} was made by another version of this program: {APPLY} renews it.\nwrite " in rights_as_text("As x", SEEN_ALL, recipe)
 
 
 def test_files_out_of_sight_need_the_drop_in_alone(service: Service) -> None:

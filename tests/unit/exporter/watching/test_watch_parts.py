@@ -24,7 +24,7 @@ from myisam_exporter.look.table_choice import Choice, TableChooser
 from myisam_exporter.metrics.base import Metric, Value
 from myisam_exporter.server.location import ELSEWHERE
 from myisam_exporter.server.target import Target
-from myisam_exporter.watching.background import MANY_TABLES
+from myisam_exporter.watching.background import MANY_TABLES, STALE_INTERVALS
 from myisam_exporter.watching.connection import Connection
 from myisam_exporter.watching.fleet import IDLE_INTERVALS, Fleet
 from myisam_exporter.watching.followers import followed
@@ -192,6 +192,22 @@ def test_a_look_that_fails_is_told_and_followers_are_not() -> None:
         assert set(reading.outcomes) == (watch.names() - cheap_collectors())
         assert not any(outcome.success for outcome in watch.background.found().reading.outcomes.values())
         assert watch.background.found().last_success == {}
+
+
+def test_a_first_look_that_hangs_is_told_by_what_it_did_not_give() -> None:
+    """An alert on what fails heard of nobody: a daemon that hung from its start on looked like one that has just begun."""
+    clock = MovedClock()
+    with ThreadPoolExecutor(1) as pool:
+        watch = Watch("here", nowhere, pool, WatchOptions(), TableChooser(), [Counting()], clock=clock)
+        clock.move(STALE_INTERVALS * WatchOptions().background_seconds - 1)
+        assert watch.background.found().reading.outcomes == {}
+        clock.move(2)
+        outcomes = watch.background.found().reading.outcomes
+        assert set(outcomes) == (watch.names() - cheap_collectors())
+        assert not any(outcome.success for outcome in outcomes.values())
+        page = watch.exposition(Reading(), watch.names(), (), False)
+        assert b'myisam_exporter_collector_success{collector="myi"} 0.0' in page
+        assert b"myisam_up 1.0" in page
 
 
 def test_memory_is_given_back_where_the_rows_of_many_tables_were_all_made_anew() -> None:
