@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
-from myisam_advisor.texts.drawing import drawn
+from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import count, duration, number_of, percent, printable
 from myisam_advisor.workload.file_format import Header, Totals
@@ -65,7 +65,7 @@ def as_document(summary: Summary) -> Mapping[str, Any]:
 
 def as_text(summary: Summary, file: str, stream: TextIO | None) -> str:
     """A summary for people."""
-    return drawn(_parts(summary, file), stream, piped_width=WIDTH, maximum_width=WIDTH)
+    return without_padding(drawn(_parts(summary, file), stream, piped_width=WIDTH, maximum_width=WIDTH))
 
 
 def said(header: Header, totals: Totals) -> Iterable[str]:

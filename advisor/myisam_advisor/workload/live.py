@@ -353,8 +353,9 @@ def _nothing(prospect: Prospect, lasted: float, asked: float | None, left_out: M
     counted = "" if asked is None else f" The server counted {number_of(round(asked), 'statement')} meanwhile."
     early = f" It was stopped early: {stopped}." if stopped else ""
     again = "Run this again" if stopped else "Record for longer (--seconds)"
+    probed = "; as root, --from probe sees those that are there already" if prospect.connections else ""
     return (
         f"nothing was recorded in {duration(lasted)}, and no file was written.{early}{counted} "
         f"No connection made in that time sent one that can be replayed{f' (left out: {reasons})' if reasons else ''}.{kept} "
-        f"{again}, or let the application connect anew meanwhile."
+        f"{again}, or let the application connect anew meanwhile{probed}."
     )

@@ -47,6 +47,7 @@ def test_a_recording_of_nothing_says_how_long_it_was_and_who_was_not_seen(connec
     assert [part for part in says if part not in told] == []
     assert ".log" not in told
     assert ("from before" in told) == bool(connections)
+    assert told.endswith("; as root, --from probe sees those that are there already.") == bool(connections)
     assert "It was stopped" not in told
 
 

@@ -122,6 +122,7 @@ def test_a_summary_has_kinds_and_no_values(tmp_path: Path) -> None:
     assert "select ?" in told
     assert "secret" not in told
     assert "LOAD DATA" in told
+    assert not [line for line in as_text(whole, "w", None).splitlines() if line.endswith(" ")], "a pipe has no use for padding"
 
 
 def test_values_are_told_where_that_was_asked_for(tmp_path: Path) -> None:
