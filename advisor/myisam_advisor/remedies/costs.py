@@ -10,6 +10,7 @@ from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.replication_refusals import REMOVED_ROWS
 from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.statements.base import Change, Logged, Statement
+from myisam_advisor.remedies.statements.tables import RepairPartitions
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.values import number_of
@@ -39,7 +40,10 @@ class Costs:
         if command.logged is Logged.ALWAYS:
             yield from self._logged_costs(command.verb or "statement")
         elif command.logged is Logged.UNLESS_TOLD and self._state.logs_changes is None:
-            yield f"If this server has replicas, use {command.verb.replace(' ', ' NO_WRITE_TO_BINLOG ')}, or they are locked for as long too."
+            form = command.verb.replace(" ", " NO_WRITE_TO_BINLOG ")
+            if isinstance(command, RepairPartitions):
+                form = "REPAIR PARTITION NO_WRITE_TO_BINLOG"
+            yield f"If this server has replicas, use {form}, or they are locked for as long too."
         yield from self._shared_costs(command)
         yield from self._disk_costs(command)
         if copies_online(command, self._known):
@@ -105,6 +109,7 @@ class Costs:
     def _disk_costs(self, command: Statement) -> Iterable[str]:
         needed = needed_bytes(command, self._known)
         if needed is None:
-            yield "How much disk it needs is not known here: there must be room for a copy of the table."
+            copied = "these partitions" if isinstance(command, RepairPartitions) else "the table"
+            yield f"How much disk it needs is not known here: there must be room for a copy of {copied}."
         elif needed and self._state.disk_free_bytes is None:
             yield f"How much disk is free is not known here: it needs {size(needed)}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.statements.base import Change, Statement
-from myisam_advisor.remedies.statements.tables import AlterTable, MakeAnew
+from myisam_advisor.remedies.statements.tables import AlterTable, MakeAnew, RepairPartitions
 from myisam_advisor.remedies.table_sizes import grown_index_bytes, innodb_size
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.facts.values import number_of, numbers_in
@@ -28,6 +28,8 @@ def needed_bytes(command: Statement, known: PlanFacts) -> int | None:
     row = row_of(command, known)
     if not command.verb or not command.rewrites or Change.KEYS_OFF in command.changes:
         return 0
+    if isinstance(command, RepairPartitions):
+        return None  # how large each partition is, is not known
     if Change.KEYS_ON in command.changes:
         return sum_of(row, "index_bytes")
     if Change.INTO_INNODB in command.changes:

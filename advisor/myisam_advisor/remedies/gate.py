@@ -93,7 +93,12 @@ class RemedyGate:
         if command.logged is Logged.UNLESS_TOLD and self._keeps_out_of_the_log:
             quiet = command.unlogged()
             if quiet is not None:
-                if command.rewrites:
+                if command.verb == "REPAIR TABLE":
+                    said.charge(
+                        "NO_WRITE_TO_BINLOG keeps it from the replicas: their files are their own, and not damaged by this. Rows that the repair loses, "
+                        "and those of a statement that the crash cut off, are here or there alone: compare afterwards (CHECKSUM TABLE on each)."
+                    )
+                elif command.rewrites:
                     said.charge(
                         "NO_WRITE_TO_BINLOG keeps it from the replicas: run it on each of them in turn if you want it there."
                     )

@@ -12,6 +12,7 @@ from myisam_advisor.remedies.remedy import Remedy
 from myisam_advisor.remedies.statements.base import Change, Remark, Statement
 from myisam_advisor.remedies.statements.closing import FlushTables, LockTables
 from myisam_advisor.remedies.statements.key_caches import CacheIndex
+from myisam_advisor.remedies.statements.tables import CheckPartitions, RepairPartitions
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import count, duration
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -72,7 +73,8 @@ def _seconds(commands: Sequence[Statement], known: PlanFacts) -> float | None:
             continue
         table_bytes = sum_of(row_of(command, known), "data_bytes", "index_bytes")
         seconds = seconds_of(command.verb, table_bytes, available, rates)
-        if seconds is None or Change.INTO_INNODB in command.changes:
+        of_a_part = isinstance(command, CheckPartitions | RepairPartitions)
+        if seconds is None or of_a_part or Change.INTO_INNODB in command.changes:
             return None
         total += seconds
     return total

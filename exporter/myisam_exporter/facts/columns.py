@@ -141,7 +141,11 @@ class FactTable:
 
 TABLES: tuple[FactTable, ...] = (
     FactTable("server", "single", "The server and how it can be seen from here."),
-    FactTable("totals", "single", "Sums over all user tables; system schemas are left out."),
+    FactTable(
+        "totals",
+        "single",
+        "Sums over all user tables; system schemas are left out, but for damaged tables of the server's own (mysql).",
+    ),
     FactTable("variable", "pairs", "SHOW GLOBAL VARIABLES.", ("name",)),
     FactTable("status", "pairs", "SHOW GLOBAL STATUS, with rates over the interval.", ("name",)),
     FactTable(
@@ -151,7 +155,10 @@ TABLES: tuple[FactTable, ...] = (
         ("name",),
     ),
     FactTable(
-        "tables", "list", "MyISAM tables, from their files; system schemas are left out.", ("schema_name", "table_name")
+        "tables",
+        "list",
+        "MyISAM tables, from their files; system schemas are left out, but for damaged tables of the server's own (mysql).",
+        ("schema_name", "table_name"),
     ),
     FactTable("indexes", "list", "The indexes of these tables.", ("schema_name", "table_name", "index_number")),
     FactTable("mysqld", "single", "The server's process as the operating system sees it."),

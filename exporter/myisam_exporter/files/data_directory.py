@@ -21,7 +21,7 @@ from myisam_exporter.files.file_names import decode_schema
 from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.index_rows import IndexRows
 from myisam_exporter.files.myi_definition import Definitions
-from myisam_exporter.files.schema_reader import LeftOut, SchemaReader, left_out, size_of
+from myisam_exporter.files.schema_reader import SYSTEM_SCHEMA, LeftOut, SchemaReader, left_out, size_of
 from myisam_exporter.files.table_file import TableFile, TableName, read_definitions_in
 from myisam_exporter.files.table_groups import TableGroups, grouped
 from myisam_exporter.outside.clock import CLOCK, Clock
@@ -155,7 +155,7 @@ def scan_data_directory(
     reads_frm: bool = True,
     pages: PagesInPassing | None = None,
 ) -> DataDirectoryScan:
-    """All MyISAM tables below a data directory; temporary tables and system schemas are left out.
+    """All MyISAM tables below a data directory; temporary tables and system schemas are left out, but for damage in the server's own.
 
     Args:
         directory: the data directory.
@@ -171,7 +171,7 @@ def scan_data_directory(
     reader = SchemaReader(owner, _definitions, reads_frm=reads_frm, clock=clock, pages=pages)
     root = read_root(directory, owner)
     path_of = paths_in(directory)
-    schemas = [found for name in root.schemas if (found := reader.read(path_of(name), name)) is not None]
+    schemas = [found for name in root.databases if (found := reader.read(path_of(name), name)) is not None]
     return DataDirectoryScan(
         tuple(chain.from_iterable(schema.files for schema in schemas)),
         bounded_sum((root.system_bytes(directory, owner), *(schema.other_engine_data_bytes for schema in schemas))),
@@ -221,6 +221,12 @@ class Root:
     system_files: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    has_system_schema: bool = False
+
+    @property
+    def databases(self) -> tuple[str, ...]:
+        """The schemas, and the server's own: of that one the reader tells what is damaged."""
+        return (*self.schemas, SYSTEM_SCHEMA) if self.has_system_schema else self.schemas
 
     def system_bytes(self, directory: Path, owner: int) -> int:
         """Bytes in InnoDB's system files now."""
@@ -231,6 +237,7 @@ class Root:
 def read_root(directory: Path, owner: int) -> Root:
     """List a data directory. Raises OSError."""
     schemas, system_files, unreadable, others = [], [], [], []
+    has_system_schema = False
     files = ForeignFiles(owner)
     with os.scandir(directory) as entries:
         for entry in entries:
@@ -238,7 +245,7 @@ def read_root(directory: Path, owner: int) -> Root:
             if entry.name.startswith("ibdata") and not is_directory:
                 system_files.append(entry.name)
             elif entry.name in SYSTEM_SCHEMAS or entry.name.startswith("#"):
-                continue
+                has_system_schema = has_system_schema or (is_directory and entry.name == SYSTEM_SCHEMA)
             elif is_directory:
                 schemas.append(entry.name)
             elif entry.is_symlink():
@@ -252,4 +259,4 @@ def read_root(directory: Path, owner: int) -> Root:
                 except OSError as error:
                     refuse_exhaustion(error)
                     unreadable.append(decode_schema(entry.name))
-    return Root(tuple(schemas), tuple(system_files), tuple(unreadable), tuple(others))
+    return Root(tuple(schemas), tuple(system_files), tuple(unreadable), tuple(others), has_system_schema)

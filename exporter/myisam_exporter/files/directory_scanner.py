@@ -78,7 +78,7 @@ class DirectoryScanner:
         self._scans += 1
         self._read_root(directory)
         path_of = paths_in(directory)
-        for name in self._root.schemas:
+        for name in self._root.databases:
             path = path_of(name)
             if path not in self._watched or self._is_unsettled(path, name):
                 self._read_schema(path, name)
@@ -133,7 +133,7 @@ class DirectoryScanner:
         root = read_root(directory, self._owner)
         if watched:
             self._watched.add(str(directory))
-        path_of, gone = paths_in(directory), set(self._schemas) - set(root.schemas)
+        path_of, gone = paths_in(directory), set(self._schemas) - set(root.databases)
         for name in gone:
             del self._schemas[name]
             self._newest.pop(name, None)

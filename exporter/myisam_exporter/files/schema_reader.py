@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", ".tokudb")
 NO_DATA = frozenset({".MYD", ".frm"})  # of which nothing is to be found out, or not here: most files
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
+SYSTEM_SCHEMA = "mysql"  # the server's own: nothing of it is anyone's to tune, and damage in it is everyone's
+UNTOLD_IF_UNREAD = frozenset({"lost+found", SYSTEM_SCHEMA})  # none of the user's tables are there
 NOT_READ = "it cannot be read"  # said of a header where reading failed: nothing is known of what is in it
 NANOSECONDS = 1_000_000_000  # of a second
 
@@ -66,6 +68,11 @@ class SchemaFiles:
     merge_tables: tuple[MergeTable, ...] = ()
     merge_lists_left_out: int = 0
     young: bool = False
+
+    def damaged_alone(self) -> SchemaFiles:
+        """Of the server's own database its damaged tables: a crashed table of accounts keeps people out, and nothing else of it is told."""
+        files = tuple(file for file in self.files if file.is_damaged)
+        return SchemaFiles(files, settled=self.settled, differing=len(files) and self.differing, young=self.young)
 
 
 class SchemaReader:
@@ -121,11 +128,11 @@ class SchemaReader:
             return SchemaFiles(left_out=(left_out(reading.schema, error),), settled=False)
         except OSError as error:
             refuse_exhaustion(error)
-            return SchemaFiles() if name == "lost+found" else SchemaFiles(unreadable=(reading.schema,))
+            return SchemaFiles() if name in UNTOLD_IF_UNREAD else SchemaFiles(unreadable=(reading.schema,))
         found = reading.found()
         if self._known is not None:
             self._known[name] = found.files
-        return found
+        return found.damaged_alone() if name == SYSTEM_SCHEMA else found
 
     def read_again(self, path: str, name: str, before: SchemaFiles, stems: Collection[str]) -> SchemaFiles | None:
         """A database of which nothing but the files of these tables was written; None where all of it has to be read."""

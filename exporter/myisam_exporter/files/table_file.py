@@ -188,6 +188,12 @@ class TableFile:
         return None if myi is None else unpacked_header(self._width, self._packed, _HEADER_START, myi)
 
     @property
+    def is_damaged(self) -> bool:
+        """Whether the server has marked it so, or nothing can be read of it."""
+        header = self.header
+        return header is None or header.crashed or header.recovery_failed
+
+    @property
     def packed(self) -> PackedHeader | None:
         """The same as it is kept."""
         myi = self._definitions.myi

@@ -17,7 +17,7 @@ from myisam_advisor.remedies.rebuild_times import check_and_repair_last
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
 from myisam_advisor.remedies.statements.base import Command, remark
 from myisam_advisor.remedies.statements.closing import FlushTables
-from myisam_advisor.remedies.statements.tables import CheckTable, RepairTable
+from myisam_advisor.remedies.statements.tables import CheckPartitions, CheckTable, RepairPartitions, RepairTable
 from myisam_advisor.texts.templates import object_name, printable, size
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import numbers_in
@@ -31,6 +31,7 @@ BACKUPS = "/var/tmp"
 # Of the table's name in that of its .sdi file; the files of others that begin so are small, and are copied with it.
 SERIALISED_NAME_CHARACTERS = 16
 SMALL_BYTES = 1 << 30
+PARTITIONS_REPAIRED_FROM = 50127  # MySQL; MariaDB always
 DATA_DICTIONARY_FROM = 80000  # MySQL keeps no .frm from then on, but a .sdi beside the table
 
 
@@ -44,19 +45,24 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
                 "lasts": "",
                 "recovery": "",
                 "copied_to": "",
+                "partitions_alone": False,
             }
         )
     schema, table = str(row["schema_name"]), str(row["table_name"])
     name = (schema, table)
+    partitions = _damaged_partitions(row, context)
     sizes = [row.get(column) for column in ("data_bytes", "index_bytes")]
     known = numbers_in(sizes)
     backup_bytes = sum(known) if len(known) == len(sizes) else None
-    repair = RepairTable(name, by_definition=row.get("header_problem") is not None)
+    if partitions and backup_bytes is not None and backup_bytes > SMALL_BYTES:
+        backup_bytes = None  # not all of it has to be copied, and how large one partition is, is not known
+    by_table = (CheckTable(name), RepairTable(name, by_definition=row.get("header_problem") is not None))
+    by_partition = (CheckPartitions(name, partitions), RepairPartitions(name, partitions=partitions))
     closed = FlushTables((name,))
     backup = _backup(schema, table, backup_bytes, context)
     # A remark belongs to the statement behind it, a line for a shell stands alone.
     copied: tuple[Command, ...] = (closed, backup) if isinstance(backup, ShellLine) else (backup, closed)
-    commands = (*copied, CheckTable(name), repair)
+    commands = (*copied, *(by_partition if partitions else by_table))
     recovery = str(context.variable("myisam_recover_options") or "")
     rates, index_bytes = rebuild_rates_for(context.facts, context.known.rates), known[1] if backup_bytes else None
     memory = context.number("host", "memory_available_bytes")
@@ -66,8 +72,17 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         "lasts": check_and_repair_last(backup_bytes, memory, rates, index_bytes),
         "recovery": "" if recovery in NO_RECOVERY else printable(recovery),
         "copied_to": BACKUPS if isinstance(backup, ShellLine) else "",
+        "partitions_alone": bool(partitions),
     }
     return Plan(values, commands)
+
+
+def _damaged_partitions(row: Mapping[str, Value], context: PlanContext) -> tuple[str, ...]:
+    """Those to repair by name; none where the whole table has to be: an old server, a header that cannot be read, parts of partitions, names that may be two."""
+    names = tuple(str(row.get("crashed_partitions") or "").split(", "))
+    knows_them = context.is_mariadb or (context.version_number or 0) >= PARTITIONS_REPAIRED_FROM
+    by_name = knows_them and row.get("header_problem") is None and all(map(_PLAIN.fullmatch, names))
+    return names if by_name else ()
 
 
 def _files(context: PlanContext) -> str:

@@ -261,6 +261,31 @@ class CheckTable(OnTable):
 
 
 @dataclass(frozen=True, slots=True)
+class RepairPartitions(Maintenance):
+    """ALTER TABLE ... REPAIR PARTITION: as REPAIR TABLE, of these alone."""
+
+    partitions: tuple[str, ...] = ()
+    verb: ClassVar[str] = "REPAIR TABLE"
+
+    def _sql(self) -> Sql:
+        which = sql_list(map(quote_identifier, self.partitions))
+        return statement("ALTER TABLE {} REPAIR PARTITION{} {};", quoted(self.name), self._quietly, which)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPartitions(OnTable):
+    """ALTER TABLE ... CHECK PARTITION, which is in no binary log."""
+
+    partitions: tuple[str, ...]
+    verb: ClassVar[str] = "CHECK TABLE"
+    rewrites: ClassVar[bool] = False
+
+    def _sql(self) -> Sql:
+        which = sql_list(map(quote_identifier, self.partitions))
+        return statement("ALTER TABLE {} CHECK PARTITION {};", quoted(self.name), which)
+
+
+@dataclass(frozen=True, slots=True)
 class ShowTable(Statement):
     """A query for a table's definition."""
 

@@ -13,6 +13,7 @@ import pytest
 from myisam_exporter.files import directory_scanner, schema_reader
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
 from myisam_exporter.files.directory_scanner import DirectoryScanner
+from myisam_exporter.files.myi_header import CHANGED_CRASHED
 from myisam_exporter.files.schema_reader import SchemaFiles, SchemaReader
 from myisam_exporter.kernel.inotify import DirectoryWatch
 from tests.support.mounts import mounted
@@ -46,6 +47,29 @@ def scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     if request.param == "not told":
         monkeypatch.setattr(directory_scanner, "_tells_of_changes", lambda directory: False)
     return DirectoryScanner()
+
+
+def test_of_the_servers_own_database_what_is_damaged_is_told_and_nothing_else(tmp_path: Path, scanner: DirectoryScanner) -> None:
+    make_table(tmp_path / "shop", "orders")
+    for name in ("user", "db", "proc"):
+        make_table(tmp_path / "mysql", name)
+    (tmp_path / "mysql" / "stats.ibd").write_bytes(b"x" * 1000)
+    age(tmp_path)
+    sound = scanner.scan(tmp_path)
+    assert [file.table_name for file in sound.files] == ["orders"]
+    assert sound.other_engine_data_bytes == 0
+    (tmp_path / "mysql" / "user.MYI").write_bytes(header(changed=CHANGED_CRASHED))
+    (tmp_path / "mysql" / "db.MYI").write_bytes(b"no header")
+    age(tmp_path, schema_reader.YOUNG_SECONDS + 1)
+    time.sleep(schema_reader.YOUNG_SECONDS + 0.1)
+    found = scanner.scan(tmp_path)
+    assert sorted((file.schema_name, file.table_name) for file in found.files) == [("mysql", "db"), ("mysql", "user"), ("shop", "orders")]
+    assert contents(found) == contents(scan_data_directory(tmp_path))
+    for name in ("user", "db"):
+        make_table(tmp_path / "mysql", name)
+    assert [file.table_name for file in scanner.scan(tmp_path).files] == ["orders"]
+    shutil.rmtree(tmp_path / "mysql")
+    assert [file.table_name for file in scanner.scan(tmp_path).files] == ["orders"]
 
 
 def test_while_nothing_changes_nothing_is_read_and_the_generation_is_the_same(tmp_path: Path, scanner: DirectoryScanner) -> None:
