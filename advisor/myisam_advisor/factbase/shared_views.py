@@ -147,7 +147,8 @@ VIEWS = (
             "waiting_threads": "Connections that wait for a table lock at this moment.",
             "longest_seconds": "How long the first of them has waited.",
             "statement_seconds": "How long a statement takes on average, with what it waits: connections at work by statements in a second.",
-            "waiting_connections": "Connections at work beyond the processors that the server uses: those that wait, for whatever.",
+            "waiting_connections": "Connections at work beyond the processors that the server uses: those that wait, for whatever, a processor too.",
+            "idle": "Share of the processors' time that is idle.",
             "working_connections": "Connections at work: all but those that sleep, the server's own, and replicas that read its binary log.",
             "running_statements": "Statements that wait for no lock, a replica's applier with them.",
             "running_seconds": "How long the longest of them has run, but for an applier; unknown where that is less than the first has waited.",
@@ -157,7 +158,7 @@ VIEWS = (
         SELECT s.waits_per_second, s.immediate_per_second, s.waits, s.immediate, s.waits_per_second * 1.0 / NULLIF(s.waits_per_second + s.immediate_per_second, 0) AS wait_share,
                p.waiting_threads, p.longest_seconds,
                m.threads_running * 1.0 / NULLIF(s.questions, 0) AS statement_seconds,
-               m.threads_running - (m.cpu_user_ratio + m.cpu_system_ratio) AS waiting_connections,
+               m.threads_running - (m.cpu_user_ratio + m.cpu_system_ratio) AS waiting_connections, (SELECT cpu_idle_ratio FROM host) AS idle,
                p.working_connections, p.running_statements, iif(p.running_seconds >= p.longest_seconds, p.running_seconds, NULL) AS running_seconds,
                iif(p.sleeping_seconds >= p.longest_seconds, p.sleeping_seconds, NULL) AS sleeping_seconds
           FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Questions') AS questions,
@@ -272,20 +273,28 @@ VIEWS = (
     ),
     View(
         "sent_rows",
-        "One row: how much of what scans read goes to clients as it is, as a dump's rows do.",
+        "One row: how much of what scans read goes to clients or into another table as it is, as a dump's rows and an ALTER's do.",
         {
             "by_scans_per_second": "Rows sent beyond those that an index found: counted by MariaDB, elsewhere the bytes sent by the length of the rows that are read.",
             "share_of_scans": "These, of the rows of any engine that scans read; unknown where none are read.",
             "bytes_per_second": "Bytes sent to clients.",
+            "copied_per_second": "Rows that scans read and that are written again; unknown where no statement is seen that copies rows.",
+            "copied_share": "These, of the rows of any engine that scans read.",
+            "copied_bytes_per_second": "These, by the length of the rows that are read.",
         },
         """
-        SELECT by_scans_per_second, by_scans_per_second * 1.0 / NULLIF(scanned, 0) AS share_of_scans, bytes AS bytes_per_second
-          FROM (SELECT COALESCE(s.sent, s.bytes / (SELECT COALESCE(SUM(rows_read_per_second * data_bytes / rows) / NULLIF(SUM(rows_read_per_second), 0),
-                                                                   (SELECT myisam_data_bytes * 1.0 / NULLIF(myisam_rows, 0) FROM totals)) FROM tables WHERE rows > 0))
-                         - COALESCE(s.found, 0) AS by_scans_per_second, s.scanned, s.bytes
+        SELECT by_scans_per_second, by_scans_per_second * 1.0 / NULLIF(scanned, 0) AS share_of_scans, bytes AS bytes_per_second,
+               copied AS copied_per_second, copied * 1.0 / NULLIF(scanned, 0) AS copied_share, copied * row_bytes AS copied_bytes_per_second
+          FROM (SELECT COALESCE(s.sent, s.bytes / s.row_bytes) - COALESCE(s.found, 0) AS by_scans_per_second, s.scanned, s.bytes, s.row_bytes,
+                       CASE WHEN s.copying > 0 OR EXISTS (SELECT 1 FROM processlist WHERE lower(state) IN ('copy to tmp table', 'altering table'))
+                            THEN MIN(s.written, s.scanned) END AS copied
                   FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Rows_sent') AS sent, MAX(per_second) FILTER (WHERE name = 'Bytes_sent') AS bytes,
-                               MAX(per_second) FILTER (WHERE name = 'Handler_read_rnd_next') AS scanned,
-                               SUM(per_second) FILTER (WHERE name IN ('Handler_read_key', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd')) AS found
+                               MAX(per_second) FILTER (WHERE name = 'Handler_read_rnd_next') AS scanned, MAX(per_second) FILTER (WHERE name = 'Handler_write') AS written,
+                               SUM(per_second) FILTER (WHERE name IN ('Handler_read_key', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd')) AS found,
+                               SUM(per_second) FILTER (WHERE name IN ('Com_alter_table', 'Com_create_index', 'Com_drop_index', 'Com_create_table',
+                                                                      'Com_insert_select', 'Com_replace_select')) AS copying,
+                               (SELECT COALESCE(SUM(rows_read_per_second * data_bytes / rows) / NULLIF(SUM(rows_read_per_second), 0),
+                                                (SELECT myisam_data_bytes * 1.0 / NULLIF(myisam_rows, 0) FROM totals)) FROM tables WHERE rows > 0) AS row_bytes
                           FROM status) AS s)
         """,
     ),

@@ -91,11 +91,11 @@ def test_several_rules_or_several_parts_ask_a_view(view: View) -> None:
 
 def test_where_nothing_is_known_a_view_knows_nothing() -> None:
     with open_database(facts_from_document({"schema": 1})) as guarded:
-        assert guarded.query("SELECT * FROM table_lock_waits").rows == [(None,) * 13]
+        assert guarded.query("SELECT * FROM table_lock_waits").rows == [(None,) * 14]
         assert guarded.query("SELECT * FROM lock_waits").rows == [(None,) * 4]
         assert guarded.query("SELECT * FROM own_reads").rows == [(None,) * 3]
         assert guarded.query("SELECT * FROM server_load").rows == [(None,) * 8]
-        assert guarded.query("SELECT * FROM sent_rows").rows == [(None,) * 3]
+        assert guarded.query("SELECT * FROM sent_rows").rows == [(None,) * 6]
         assert guarded.query("SELECT type, size_bytes, is_on, waiting_threads FROM query_cache").rows == [(None, None, 0, None)]
         assert guarded.query("SELECT * FROM table_activity").rows == []
         assert guarded.query("SELECT * FROM key_cache_requests").rows == []
