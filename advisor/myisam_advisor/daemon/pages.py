@@ -47,7 +47,7 @@ PEAK_SECONDS = 300.0
 # A look that is so late is said to be missed.
 STALE_INTERVALS = 3
 NOT_YET = "The first look at the server is under way: reload in a moment."
-NO_SERVER = "This daemon watches no server of its own; those that are probed are above."
+NO_SERVER = "This daemon watches no server of its own. Each that is probed is listed above, from its first probe on."
 SAFE_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("X-Frame-Options", "DENY"),

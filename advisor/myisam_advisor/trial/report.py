@@ -27,8 +27,9 @@ STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR:
 SPEEDS = {WORTH_IT: "faster", WORSE: "slower"}
 SHOWN_KIND_CHARACTERS = 300
 PIPED_WIDTH, MAXIMUM_WIDTH, UNBOUNDED_WIDTH = 120, 140, 1000
-# Whether a table has the counts of the process, and how many blanks it has beside its lines.
-FORMS = ((True, 1), (False, 1), (False, 0))
+INTERVAL = "95 % interval"
+# Whether a table has the counts of the process, how many blanks it has beside its lines, and whether an interval stands in one line.
+FORMS = ((True, 1, True), (False, 1, True), (False, 0, True), (False, 0, False))
 # Of what there are many a second, counts are told for a thousand.
 MANY = ("rows", "keys", "records")
 THOUSAND = 1000
@@ -65,30 +66,32 @@ def _parts(experiment: Experiment, result: TrialResult) -> Iterable[RenderableTy
 
 @dataclass(frozen=True, slots=True)
 class _Fitting:
-    """A workload's table as it fits the width, so that no number is cut: counts of the process go first, then the blanks beside the lines."""
+    """A workload's table as it fits the width, so that no number is cut: counts of the process go first, then the blanks beside the lines, and at last intervals stand in two lines."""
 
     workload: WorkloadResult
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The first form that fits; where none does, numbers are cut."""
         wide = options.update(max_width=UNBOUNDED_WIDTH)
-        for shows_counts, padding in FORMS:
+        for shows_counts, padding, has_whole_intervals in FORMS:
             table = _table(self.workload, shows_counts, padding)
             if Measurement.get(console, wide, table).maximum <= options.max_width:
                 break
             narrow = _table(self.workload, shows_counts, padding)
-            _set_narrow(narrow, console, wide)
+            _set_narrow(narrow, console, wide, has_whole_intervals)
             if Measurement.get(console, wide, narrow).maximum <= options.max_width:
                 table = narrow
                 break
         yield table
 
 
-def _set_narrow(table: Table, console: Console, options: ConsoleOptions) -> None:
+def _set_narrow(table: Table, console: Console, options: ConsoleOptions, has_whole_intervals: bool) -> None:
     """Each column as wide as its longest word: left to itself, a table takes the same from all, and cuts words and numbers."""
     for column in table.columns:
-        cells = (column.header, *column.cells)
-        column.width = max(Measurement.get(console, options, cell).minimum for cell in cells)
+        is_whole = has_whole_intervals and column.header == INTERVAL
+        cells = [Measurement.get(console, options, cell) for cell in column.cells]
+        widths = [cell.maximum if is_whole else cell.minimum for cell in cells]
+        column.width = max(Measurement.get(console, options, column.header).minimum, *widths)
         column.no_wrap = False
 
 
@@ -110,7 +113,7 @@ def _table(workload: WorkloadResult, shows_counts: bool, padding: int) -> Table:
     for title in (
         printable(f"{workload.unit}/s"),
         "times",
-        *(["95 % interval"] if intervals else []),
+        *([INTERVAL] if intervals else []),
         "CPU ms",
         *(COUNTS[name] for name in counts),
         *map(_words, figures),

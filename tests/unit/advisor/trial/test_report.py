@@ -84,3 +84,4 @@ def test_no_number_and_no_word_is_cut(monkeypatch: pytest.MonkeyPatch, width: in
         assert word in text
     assert "\N{HORIZONTAL ELLIPSIS}" not in text
     assert ("faults" in text) == counted
+    assert "1.00 - 1.00" in text, "an interval stands in one line"
