@@ -66,7 +66,7 @@ def _parts(experiment: Experiment, result: TrialResult) -> Iterable[RenderableTy
 
 @dataclass(frozen=True, slots=True)
 class _Fitting:
-    """A workload's table as it fits the width, so that no number is cut: counts of the process go first, then the blanks beside the lines, and at last intervals stand in two lines."""
+    """A workload's table as it fits the width, so that no number is cut: counts of the process go first, then the blanks beside the lines, at last whole intervals."""
 
     workload: WorkloadResult
 
