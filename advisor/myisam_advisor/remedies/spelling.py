@@ -19,8 +19,9 @@ SPELLED_AS_NUMBERS: Mapping[str, Mapping[str, int]] = {
     "concurrent_insert": {"NEVER": 0, "AUTO": 1, "ALWAYS": 2},
 }
 OPTION_BEFORE = {"myisam_recover_options": "myisam-recover"}
-# Before, an option file's ON for a switch reads as 0. Other options of ON and OFF may be enumerations, or file names.
-SWITCHES_AS_WORDS_FROM = 50510
+# Before, an option file's ON for this switch reads as 0 (tried on 5.5.34; 5.6.24 takes it), though the manual says that words are read from 5.5.10 on. Every version reads
+# the number. Other options of ON and OFF may be enumerations, or file names.
+SWITCHES_AS_WORDS_FROM = 50600
 SWITCHES = frozenset({"myisam_use_mmap"})
 SPELLED_SWITCH = {"ON": 1, "OFF": 0}
 

@@ -17,6 +17,8 @@ SETTINGS = (
     "low_priority_updates", "group_concat_max_len",
 )  # fmt: skip
 
+SWITCH = "myisam_use_mmap"
+
 # What decides how statements are planned, and what they mean, beside these; not every release takes each at its start.
 MEANING = (
     "optimizer_switch", "optimizer_search_depth", "optimizer_prune_level", "max_seeks_for_key", "myisam_stats_method", "default_storage_engine",
@@ -43,8 +45,15 @@ def changed_since(source: Source, began_at_microseconds: int | None) -> float | 
 
 def replay_settings(variables: Mapping[str, str]) -> list[str]:
     """The watched server's settings that matter, as words for the private one's command line."""
-    words = [f"--{name.replace('_', '-')}={variables[name]}" for name in SETTINGS if variables.get(name)]
+    words = [
+        f"--{name.replace('_', '-')}={_spelled(name, variables[name])}" for name in SETTINGS if variables.get(name)
+    ]
     return [*words, *(["--sql-mode="] if variables.get("sql_mode") == "" else [])]
+
+
+def _spelled(name: str, value: str) -> str:
+    """The value as every release reads it at its start: MySQL 5.5 takes ON of a switch that takes no value for OFF."""
+    return "1" if name == SWITCH and value.upper() == "ON" else value
 
 
 def meaning_settings(variables: Mapping[str, str]) -> list[str]:

@@ -346,11 +346,10 @@ def test_the_undo_is_of_what_was_done() -> None:
     assert admitted(change).undo_instead == ""
 
 
-def test_a_switch_is_a_number_before_5_5_10() -> None:
-    old = {"flavour": "mysql", "version": "5.1.73", "version_number": 50173}
-    line = option_line("myisam_use_mmap", "ON")
-    assert admitted(my_cnf=(line,), server=old).remedy.my_cnf == ("myisam_use_mmap = 1",)
-    assert admitted(my_cnf=(line,)).remedy.my_cnf == (line,)
+@pytest.mark.parametrize(("version_number", "written"), [(50173, "myisam_use_mmap = 1"), (50534, "myisam_use_mmap = 1"), (50600, "myisam_use_mmap = ON"), (None, "myisam_use_mmap = ON")])
+def test_a_switch_is_a_number_before_5_6(version_number: int | None, written: str) -> None:
+    server = {} if version_number is None else {"flavour": "mysql", "version_number": version_number}
+    assert admitted(my_cnf=(option_line("myisam_use_mmap", "ON"),), server=server).remedy.my_cnf == (written,)
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,12 @@ def test_where_open_tables_are_searched_in_a_list_no_more_than_it_takes_are_advi
 def test_where_memory_has_no_room_no_larger_cache_is_advised() -> None:
     known = facts(server=MARIADB, host={"memory_bytes": 1 << 30, "memory_available_bytes": 1 << 20})
     assert isinstance(asked("table_cache_size", {"cache_size": 3000}, known), NoRoom)
+
+
+@pytest.mark.parametrize(("present", "wanted"), [(300_000, 524_288), (524_287, 524_288), (524_288, None)])
+def test_no_more_is_advised_than_a_server_takes(present: int, wanted: int | None) -> None:
+    known = facts(server=MYSQL, host={"memory_bytes": 1 << 40, "memory_available_bytes": 1 << 39})
+    if wanted is None:
+        assert asked("table_cache_size", {"cache_size": present}, known) == NotWorth("it is as large as the server allows")
+    else:
+        assert texts(planned("table_cache_size", {"cache_size": present}, known).commands) == [f"SET GLOBAL table_open_cache = {wanted};"]

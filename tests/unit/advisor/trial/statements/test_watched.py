@@ -1,6 +1,6 @@
 """What of the watched server's settings a private one is started with."""
 
-from myisam_advisor.trial.statements.watched import meaning_notes, meaning_settings, other_settings
+from myisam_advisor.trial.statements.watched import meaning_notes, meaning_settings, other_settings, replay_settings
 
 
 def test_what_decides_plans_and_meanings_is_taken_over() -> None:
@@ -31,3 +31,8 @@ def test_what_the_private_server_made_another_of_is_told() -> None:
     assert list(other_settings(words, found)) == [
         "table_open_cache is 4000 on the watched server; the private one made 357 of it, and was measured so."
     ]
+
+
+def test_a_switch_that_5_5_reads_as_off_is_given_as_a_number() -> None:
+    assert replay_settings({"myisam_use_mmap": "ON"}) == ["--myisam-use-mmap=1"]
+    assert replay_settings({"myisam_use_mmap": "OFF", "concurrent_insert": "ALWAYS"}) == ["--concurrent-insert=ALWAYS", "--myisam-use-mmap=OFF"]
