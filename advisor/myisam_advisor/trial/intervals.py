@@ -48,7 +48,9 @@ def interval_of(values: Sequence[float], prior_variance: float = PRIOR_VARIANCE)
     centre, middle = math.fsum(kept) / len(kept), math.fsum(winsorised) / len(winsorised)
     squares = math.fsum((value - middle) ** 2 for value in winsorised)
     error = math.sqrt(squares / (len(kept) * (len(kept) - 1)))
-    width = error * critical(len(kept), prior_variance)
+    reach = critical(len(kept), prior_variance)
+    # Values without any spread among too few to bound anything: no error times no bound would be no number.
+    width = error * reach if reach < math.inf else math.inf
     return Interval(centre, centre - width, centre + width)
 
 

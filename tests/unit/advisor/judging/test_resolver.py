@@ -41,6 +41,19 @@ def test_what_makes_others_pointless_stands_where_they_would_and_what_holds_nobo
     assert [rule for rule, _ in said(resolution)] == ["table-lock-contention", "key-cache-layout-lost", "table-cache-too-small", "mmap-size"]
 
 
+def test_a_crashed_table_is_told_before_every_cause() -> None:
+    assert said(resolved(candidate("swap-pressure", severity="critical"), candidate("table-crashed", "a.b")))[0] == ("table-crashed", "a.b")
+
+
+def test_what_the_site_does_not_want_to_see_is_listed_with_its_reason_where_it_would_be_advised() -> None:
+    locks = candidate("concurrent-insert-lock")
+    listed = resolved(locks, candidate("query-cache-contention"), suppressed="concurrent-insert-lock")
+    assert [(one.finding.rule, one.reason) for one in listed.suppressed] == [("concurrent-insert-lock", "why")]
+    assert said(listed) == [("query-cache-contention", "")]
+    assert listed.dropped == []
+    assert resolved(locks, outcome=lambda _: NotWorth("no"), suppressed="concurrent-insert-lock") == Resolution()
+
+
 def test_one_finding_for_a_variable_of_an_object_and_the_worse_one() -> None:
     small, large = candidate("key-buffer-too-small", "default"), candidate("key-buffer-too-large", "default", "info")
     resolution = resolved(large, small, candidate("key-buffer-too-large", "hot"))
@@ -67,6 +80,9 @@ def test_what_concerns_the_server_makes_a_rule_pointless_for_every_object() -> N
     resolution = resolved(candidate("fragmented-table", "a.b"), candidate("swap-pressure"), candidate("no-myisam"))
     assert said(resolution) == [("no-myisam", "")]
     assert set(resolution.mooted) == RULES.keys() - {"no-myisam"}
+    of_few = resolved(candidate("query-cache-contention"), candidate("swap-pressure"))
+    why = "pointless while query-cache-contention holds: " + RULES["query-cache-contention"].title
+    assert of_few.mooted == dict.fromkeys(RULES["query-cache-contention"].moots, why)
 
 
 def test_what_concerns_a_table_makes_pointless_what_concerns_the_same_table_and_nothing_else_but_what_it_names() -> None:

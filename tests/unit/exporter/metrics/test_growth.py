@@ -57,6 +57,15 @@ def test_counters_of_tables_that_are_gone_do_not_stay_for_ever(monkeypatch: pyte
         assert len(running.totals) <= 10
 
 
+def test_counters_of_no_table_stay_where_tables_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("myisam_exporter.metrics.base.MOST_TOTALS", 3)
+    running = Running()
+    for key in (("switches", "voluntary"), ("rows_read",), ("rows_read", "shop", "shown"), ("rows_read", "shop", "gone")):
+        running.grow(5, *key)
+    running.forget_tables_but([("shop", "shown")])
+    assert set(running.totals) == {("switches", "voluntary"), ("rows_read",), ("rows_read", "shop", "shown")}
+
+
 def test_write_statements_are_counted_and_not_reckoned_back_from_a_rate() -> None:
     running = Running()
     before = snapshot(0.0, (table("a", 100), IDLE, table("moved", 5), table("several", 9)))
