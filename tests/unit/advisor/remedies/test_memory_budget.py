@@ -105,7 +105,8 @@ def test_a_server_of_32_bits_addresses_no_more_than_it_can(machine: str) -> None
 def test_one_of_64_bits_or_of_an_unknown_machine_has_all_of_it(machine: str | int | None) -> None:
     known = {"variable": {"version_compile_machine": machine}}
     assert addressable_bytes(facts(**known)) is None
-    assert budget(64e9, 60e9, **known).available_bytes == 60e9
+    one = budget(64e9, 60e9, **known)
+    assert (one.limit_bytes, one.available_bytes) == (64e9, 60e9)
 
 
 def test_nothing_is_booked_for_what_takes_nothing() -> None:
@@ -115,6 +116,18 @@ def test_nothing_is_booked_for_what_takes_nothing() -> None:
     assert one.granted == {}
     one.grant("a", 0.5)
     assert one.granted == {"a": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("known", "room"),
+    [
+        (MemoryBudget(), None), (MemoryBudget(10e9, 4e9), 1e9), (MemoryBudget(10e9, 4e9, row_data_bytes=5e8), 2.5e9), (MemoryBudget(10e9, 1e9), 0.0),
+        (MemoryBudget(10e9, promised_bytes=20e9), 0.0),
+    ],
+)  # fmt: skip
+def test_room_is_unknown_with_the_machine_and_never_below_nothing(known: MemoryBudget, room: float | None) -> None:
+    """A tenth of the whole stays free, and half of what is available for row data of an unknown size."""
+    assert known.room_bytes == room
 
 
 def test_what_is_not_filled_yet_counts_once() -> None:
