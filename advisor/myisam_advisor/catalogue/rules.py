@@ -233,10 +233,7 @@ def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
     """
     rules: dict[str, Rule] = {}
     for folder in folders:
-        if not folder.is_dir():
-            why = "is no directory" if os.path.lexists(folder) else "does not exist"
-            raise UserError(f"the rules directory {folder} {why}. Check --rules.")
-        files = [path for path in sorted(folder.glob("*.yaml")) if not path.name.startswith("_")]
+        files = _files_of(folder)
         if folder != _shipped_folder():
             expect_own("rules directory", folder, *files)
         for path in files:
@@ -246,6 +243,22 @@ def load_rules(folders: Sequence[Path]) -> tuple[Rule, ...]:
             rules[rule.id] = rule
     forget_parsed()
     return tuple(rules[name] for name in sorted(rules))
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """The rule files in it, by name. Raises UserError: of a folder that may not be read glob() finds nothing, and says nothing."""
+    try:
+        names = sorted(os.listdir(folder))
+    except NotADirectoryError:
+        raise UserError(f"the rules directory {folder} is no directory. Check --rules.") from None
+    except FileNotFoundError:
+        raise UserError(f"the rules directory {folder} does not exist. Check --rules.") from None
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        why = getattr(error, "strerror", None) or error
+        raise UserError(
+            f"the rules directory {folder} cannot be read: {why}. Check its permissions, and rules_directories."
+        ) from None
+    return [folder / name for name in names if name.endswith(".yaml") and not name.startswith(("_", "."))]
 
 
 def load_rule(path: Path) -> Rule:

@@ -266,16 +266,18 @@ async def serve(
     patience = HEAD_SECONDS
     while True:
         place.reach(Stage.REQUEST)
+        request = None
         try:
             request = await asyncio.wait_for(_next_request(connection, reader, place.peer), patience)
             if request is None:
                 return
-            await asyncio.wait_for(_discard_body(connection, reader), BODY_SECONDS)
+            await asyncio.wait_for(_discard_body(connection, reader, request), BODY_SECONDS)
         except h11.RemoteProtocolError as error:
             if connection.our_state in (h11.IDLE, h11.SEND_RESPONSE):
                 response = Response(error.error_status_hint, f"{error}\n".encode())
                 place.reach(Stage.TAKING)
-                await asyncio.wait_for(_send(connection, writer, response, False, True), SEND_SECONDS)
+                without_body = request is not None and request.method == "HEAD"
+                await asyncio.wait_for(_send(connection, writer, response, without_body, True), SEND_SECONDS)
             return
         if not may_go_on():
             return
@@ -317,15 +319,15 @@ async def _next_request(connection: h11.Connection, reader: Reading, peer: Peer)
         headers["host"] = absolute["host"]
         target = "/" + target[absolute.end() :].removeprefix("/")
     path, _, query = target.partition("?")
-    if "content-length" in headers and "transfer-encoding" in headers:
-        # Two lengths for one body are how a request is smuggled past a proxy: RFC 9112, 6.3.
-        raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
     return Request(event.method.decode("ascii"), path, query, headers, peer)
 
 
-async def _discard_body(connection: h11.Connection, reader: Reading) -> None:
+async def _discard_body(connection: h11.Connection, reader: Reading, request: Request) -> None:
     """No request here needs a body: a short one is read and dropped, a long one refused."""
     length = 0
+    if "content-length" in request.headers and "transfer-encoding" in request.headers:
+        # Two lengths for one body are how a request is smuggled past a proxy: RFC 9112, 6.3.
+        raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
     if connection.they_are_waiting_for_100_continue:
         raise h11.RemoteProtocolError("no request here takes a body", error_status_hint=417)
     while True:

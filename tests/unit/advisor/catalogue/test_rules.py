@@ -1,3 +1,4 @@
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,10 @@ def test_other_faults_of_rule_files(tmp_path: Path) -> None:
         load_rule(tmp_path / "another-name.yaml")
     with pytest.raises(UserError, match="does not exist"):
         load_rules([tmp_path / "gone"])
+    with pytest.raises(UserError, match=r"cannot be read: File name too long\. Check"):
+        load_rules([tmp_path / ("x" * 300)])
+    with pytest.raises(UserError, match="cannot be read: embedded null byte"):
+        load_rules([tmp_path / "a\0b"])
     with pytest.raises(UserError, match=r"another-name.yaml is no directory\. Check --rules"):
         load_rules([tmp_path / "another-name.yaml"])
     (tmp_path / "another-name.yaml").unlink()
@@ -138,6 +143,18 @@ def test_other_faults_of_rule_files(tmp_path: Path) -> None:
     write(other)
     with pytest.raises(UserError, match="taken by"):
         load_rules([tmp_path, other])
+
+
+def test_a_directory_that_may_not_be_read_is_not_one_without_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service's user may go there and not list it: all of the site's rules were gone, without a word."""
+    write(tmp_path)
+
+    def refused(path: object) -> list[str]:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "listdir", refused)
+    with pytest.raises(UserError, match=f"{tmp_path} cannot be read: Permission denied. Check its permissions"):
+        load_rules([tmp_path])
 
 
 def test_a_rule_ends_in_one_of_four_ways(tmp_path: Path) -> None:
