@@ -212,6 +212,30 @@ def test_an_update_moves_the_counter_where_nothing_is_told(rows: PrivateServer) 
     assert ("counter-update" in named) == rows.binaries.name.startswith("mysql-5")
 
 
+FLOATS = {
+    "of ten digits": ("FLOAT(10,2)", "99999999.99"),
+    "negative": ("FLOAT(10,2)", "-99999999.99"),
+    "without digits behind the point": ("FLOAT(20,0) UNSIGNED", "99999999999999999999"),
+    "which four bytes make smaller": ("FLOAT(7,2)", "99999.99"),
+    "of DOUBLE": ("DOUBLE(20,4)", "9999999999999999.9999"),
+    "without a limit of its own": ("FLOAT", "3e38"),
+    "below it": ("FLOAT(10,2)", "99999900"),
+}
+
+
+@pytest.mark.parametrize("sql_mode", ["", STRICT, "STRICT_ALL_TABLES"])
+@pytest.mark.parametrize(("column", "value"), FLOATS.values(), ids=FLOATS)
+def test_a_float_at_its_limit_that_stops_the_copy_is_told_and_found(rows: PrivateServer, column: str, value: str, sql_mode: str) -> None:
+    for to in engines(rows):
+        assert made(rows, f"f {column}", "INSERT INTO t VALUES (0), (NULL)", f"INSERT INTO t VALUES ({value})", sql_mode=STRICT)
+        found = [change for change in told(rows, sql_mode, to).changes if change.id == "float-limit"]
+        counted = [rows.execute(change.statement, database="of_rows") for change in found]
+        code = altered(rows, sql_mode, to)
+        assert code in {0, 1264}
+        assert (counted == [[(1,)]]) == bool(code)
+        assert code or counted in ([], [[(0,)]])
+
+
 LOG = 2 * (4 << 20)  # of a private server of MySQL 5.6: two files
 LONG = {
     "one that is longer": (("b LONGBLOB",), (LOG // 10 + 2000,), True),

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from myisam_advisor.migrate.aria_meaning import IGNORED_OPTIONS, aria_changes
 from myisam_advisor.migrate.change import Change, Subject, on_copy
 from myisam_advisor.migrate.counter_meaning import counter_changes
+from myisam_advisor.migrate.float_limits import rows_at_limit
 from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
 from myisam_advisor.migrate.generated_meaning import generated_changes
 from myisam_advisor.migrate.kept_texts import kept_changes
@@ -53,6 +54,9 @@ def _of_rows(subject: Subject) -> Iterator[Change]:
         elif one.code == 1292:
             shown = rows_of(subject.structure, subject.kind, subject.table)
             yield Change("zero-dates", f"Error 1292: {one.why}. {one.mend}", shown)
+        elif one.code == 1264:
+            shown = rows_at_limit(subject.structure, subject.table)
+            yield Change("float-limit", f"Error 1264: {one.why}. {one.mend}", shown)
         elif one.code == 4025:
             yield Change("check-refused", f"Error 4025: {one.why}.", statement("SHOW CREATE TABLE {};", subject.table))
         else:

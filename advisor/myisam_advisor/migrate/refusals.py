@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from myisam_advisor.migrate.float_limits import refused_floats
 from myisam_advisor.migrate.fulltext_parsers import parsers_not_loaded, parsers_refused, parsers_refused_by_aria
 from myisam_advisor.migrate.innodb_formats import (
     BLOCK_SIZE,
@@ -335,7 +336,7 @@ OF_OLD_MYSQL: tuple[Check, ...] = (
 OF_MYSQL: tuple[Check, ...] = (
     document_index, reserved_names, _columns, reserved_index, refused_tablespaces, refused_places, refused_compression, _options, names_of_no_use, _row_size, key_parts,
 )  # fmt: skip
-OF_ROWS: tuple[Check, ...] = (refused_dates, _checks)
+OF_ROWS: tuple[Check, ...] = (refused_dates, refused_floats, _checks)
 OF_ARIA: tuple[Check, ...] = (_partitions, refused_members, refused_defaults, _aria_keys, _virtual_keys)
 
 

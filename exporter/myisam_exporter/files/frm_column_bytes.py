@@ -5,6 +5,7 @@ Source: sql/field.cc (make_field), strings/decimal.c (decimal_bin_size), sql-com
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from datetime import date
 
@@ -22,6 +23,8 @@ _TIMES = {types.TIMESTAMP2: (4, 19), types.DATETIME2: (5, 19), types.TIME2: (3, 
 _HIGH_RESOLUTION = {
     types.TIMESTAMP: (19, (4, 5, 5, 6, 6, 7, 7)), types.DATETIME: (19, (5, 6, 6, 7, 7, 7, 8)), types.TIME: (10, (3, 4, 4, 5, 5, 5, 6)),
 }  # fmt: skip
+_FLOAT = struct.Struct("<f")
+_ANY_DECIMALS = 31  # sql/field.h, NOT_FIXED_DEC: as many as there are
 _DIGITS_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 _DIGITS_A_GROUP = 9
 FIRST_BEYOND_ASCII = 128
@@ -52,6 +55,18 @@ def decimal_bytes(precision: int, decimals: int) -> int:
         count // _DIGITS_A_GROUP * 4 + _DIGITS_BYTES[count % _DIGITS_A_GROUP]
         for count in (max(precision - decimals, 0), decimals)
     )
+
+
+def float_limit(kind: int, length: int, decimals: int) -> float:
+    """The largest value of a FLOAT(M,D), where what four bytes make of it is larger, rounded to D digits, too; else 0 (sql/field.cc, truncate_double)."""
+    if kind != types.FLOAT or decimals >= _ANY_DECIMALS or length < decimals:
+        return 0.0
+    limit = 10.0 ** (length - decimals) - 10.0**-decimals
+    try:
+        (kept,) = _FLOAT.unpack(_FLOAT.pack(limit))
+    except OverflowError:
+        return 0.0
+    return limit if round(kept, decimals) > limit else 0.0
 
 
 def bytes_of_list(kind: int, members: int) -> int:

@@ -16,6 +16,7 @@ from myisam_exporter.files import structure as types
 from myisam_exporter.files.frm_column_bytes import (
     bytes_of,
     bytes_of_list,
+    float_limit,
     is_impossible_date,
     is_partly_zero_date,
     is_zero_date,
@@ -275,6 +276,7 @@ def _columns(
             has_date and is_partly_zero_date(kind, defaults[position : position + size]),
             has_date and is_impossible_date(kind, defaults[position : position + size]),
             that_may_repeat(plain_members(own, collation), collation),
+            float_limit(kind, length, decimals),
         )  # fmt: skip
 
 

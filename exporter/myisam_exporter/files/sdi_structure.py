@@ -12,7 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.frm_column_bytes import bytes_of_list, decimal_bytes, is_impossible, that_may_repeat
+from myisam_exporter.files.frm_column_bytes import (
+    bytes_of_list,
+    decimal_bytes,
+    float_limit,
+    is_impossible,
+    that_may_repeat,
+)
 from myisam_exporter.files.frm_definition import MAXIMUM_COLUMNS
 from myisam_exporter.files.frm_keys import MAXIMUM_KEYS, MAXIMUM_PARTS
 from myisam_exporter.files.structure import Column, Index, Part, Structure
@@ -147,6 +153,9 @@ def _column(column: Mapping[str, Any]) -> Column:
         that_may_repeat([b64decode(element["name"]) for element in column["elements"]], collation)
         if kind in _LISTS
         else (),
+        0.0
+        if column["numeric_scale_null"]
+        else float_limit(kind, _number(column["numeric_precision"]), _number(column["numeric_scale"])),
     )
 
 

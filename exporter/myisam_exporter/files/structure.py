@@ -33,7 +33,7 @@ class Column:
 
     `zero_default` tells of a default of 0000-00-00, `partly_zero_default` of one such as 2010-00-00, `impossible_default` of one such as 2010-02-30,
     `text_default` of a TEXT or BLOB that has one. `generated` is "", VIRTUAL or STORED. `members` are those of an ENUM or SET, in its character set, where
-    some collation could take two of them for one; else ().
+    some collation could take two of them for one; else (). `float_limit` is the largest value of a FLOAT(M,D) where four bytes make a larger one of it; else 0.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Column:
     partly_zero_default: bool = False
     impossible_default: bool = False
     members: tuple[bytes, ...] = ()
+    float_limit: float = 0.0
 
     @property
     def is_blob(self) -> bool:

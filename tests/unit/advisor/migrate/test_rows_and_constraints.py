@@ -171,3 +171,13 @@ def test_generated_columns_have_their_note_and_others_have_none() -> None:
     assert told["generated-refused"].statement == "DROP TEMPORARY TABLE IF EXISTS `s`.`shown`; CREATE TEMPORARY TABLE `s`.`shown` LIKE `s`.`t`; INSERT INTO `s`.`shown` (`id`) SELECT `id` FROM `s`.`t`; ALTER TABLE `s`.`shown` FORCE;"
     for structure, kind in ((KEYED, MARIADB), (computed, replace(MARIADB, strict=False))):
         assert "generated-refused" not in [one.id for one in changes(Subject(("s", "t"), structure, "InnoDB", kind))]
+
+
+def test_a_float_at_its_limit_is_told_of_where_mariadb_is_strict() -> None:
+    floats = table(integer(), *(Column(name, types.FLOAT, 4, 63, True, float_limit=limit, generated=generated) for name, limit, generated in [("f", 99_999_999.99, ""), ("g", 0.0, ""), ("h", 1e20, ""), ("i", 999_999.99, "stored")]))
+    for to in ("InnoDB", "Aria"):
+        (one,) = (change for change in predicted(floats, MARIADB, to=to).changes if change.id == "float-limit")
+        assert one.statement == "SELECT COUNT(*) FROM `s`.`t` WHERE 1 IN (COALESCE(ABS(`f`) > 99999999.99, 0), COALESCE(ABS(`h`) > 100000000000000000000, 0));"
+        assert "Error 1264: a row with the largest value of f, h" in one.what
+    for kind in (MYSQL, OLD, of_variables("mariadb", (10, 11), {"sql_mode": ""})):
+        assert "float-limit" not in [change.id for change in predicted(floats, kind).changes]
