@@ -241,7 +241,7 @@ def test_the_plugin_answers_a_daemon_that_is_not_ours(tmp_path: Path) -> None:
             assert values == {"U"}, reply
 
 
-@pytest.mark.parametrize("kind", ["nested", "a FIFO", "endless", "no names"])
+@pytest.mark.parametrize("kind", ["nested", "a FIFO", "endless", "no names", "many names"])
 def test_what_other_plugins_leave_where_names_are_kept_costs_the_names_alone(tmp_path: Path, kind: str) -> None:
     """Of one user's plugins each may write there: a file nested a hundred thousand deep took all graphs, until somebody deleted it."""
     import os
@@ -252,12 +252,15 @@ def test_what_other_plugins_leave_where_names_are_kept_costs_the_names_alone(tmp
         os.mkfifo(path)
     elif kind == "endless":
         path.symlink_to("/dev/zero")
+    elif kind == "many names":  # each has lines in every graph: hundreds of megabytes, which munin-node read
+        path.write_text(json.dumps({"key_caches": ["default", *map(str, range(100_000))], "tables": []}))
     else:
         path.write_text("[" * 100_000 if kind == "nested" else '{"key_caches": [[]], "tables": [["a"]]}')
     environment = {"PATH": "/usr/bin:/bin", "socket": "/nowhere", "advisor_program": "/nowhere", "MUNIN_PLUGSTATE": str(tmp_path)}
     done = subprocess.run([str(PLUGIN), "config"], capture_output=True, text=True, env=environment, timeout=30, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     assert "c_default_read_requests.label default: reads\n" in done.stdout
+    assert len(done.stdout) < 1_000_000
 
 
 def test_a_daemon_that_is_late_is_waited_for_and_not_gone_round(tmp_path: Path) -> None:
