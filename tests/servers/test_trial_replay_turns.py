@@ -56,6 +56,16 @@ def test_nobody_waits_with_a_lock_for_a_turn_that_it_holds_up(mariadb: PrivateSe
             assert (name, sent.lost_turns, sent.seconds < 5) == (name, 0, True)
 
 
+def test_locks_that_are_asked_for_by_name_hold_nobody_up(mariadb: PrivateServer) -> None:
+    """Each connection asks for the lock as soon as it has released it, and gets it when all others had it, as a queue of writers does."""
+    turn = [b"SELECT GET_LOCK('held', 10)", b"INSERT INTO log (place) VALUES (1)", b"SELECT RELEASE_LOCK('held')"]
+    statements = [(connection, statement) for _ in range(20) for connection in (1, 2, 3, 4) for statement in turn]
+    events = [workloads.event(connection, 1000 * number, statement, None) for number, (connection, statement) in enumerate(statements)]
+    with shop(mariadb), by_anybody() as folder:
+        sent = sent_at_once(mariadb, folder / "s", events)
+        assert (sent.lost_turns, sent.seconds < 4) == (0, True)
+
+
 def test_turns_that_do_not_come_hold_up_a_run_for_ten_seconds_in_all(mariadb: PrivateServer) -> None:
     insert = b"INSERT INTO log (place) VALUES (1)"
     statements = [

@@ -6,6 +6,9 @@ the order of the file, which the source gives by the end of each statement where
 that nobody waits in a circle. Nobody waits for a turn with tables locked, for those may be what holds it up: logs have a write behind the LOCK TABLES
 that waited for it, where the server came to write them so. What a connection has locked it writes without waiting, and another LOCK TABLES waits when what was locked
 is unlocked, as it does by itself.
+
+Locks of GET_LOCK are given in the recorded order, too: whoever had one too early would wait for the writes of another who waits for the lock. They have turns as
+writes to a table of their own have, whatever they are called; who releases waits for nobody.
 """
 
 from __future__ import annotations
@@ -51,6 +54,9 @@ UNTOLD = "what it writes cannot be told from its words"
 COUNTED_WRITES = frozenset((b"insert", b"replace", b"update", b"delete"))
 # What ends LOCK TABLES; BEGIN is START TRANSACTION.
 UNLOCKS = frozenset((b"unlock", b"start", b"begin"))
+# The functions, and what stands for their locks among the tables: no table is called so.
+GETS_LOCK, FREES_LOCK = "get_lock", frozenset(("release_lock", "release_all_locks"))
+USER_LOCKS: TableName = ("", "")
 SYSTEM_SCHEMAS = frozenset(("information_schema", "performance_schema", "sys"))
 ONE_BY_ONE = (
     "The recording does not know to the microsecond when statements began and ended (slow logs with whole seconds, general logs): writes to one table were replayed "
@@ -147,7 +153,7 @@ def write_schedule(
         len(found.connections),
         threads.crowded,
         dict(writing.left_out),
-        frozenset(writing.turns),
+        frozenset(writing.turns) - {USER_LOCKS},
         writing.read,
         writing.sent,
         frozenset(writing.nameless),
@@ -186,7 +192,7 @@ class _Turns:
     ends: array[int] = field(default_factory=lambda: array("q"))
 
     def next(self, event: Event, *, knows_moments: bool, is_locked: bool) -> tuple[int, int, int]:
-        """The ticket of one more; `is_locked`: its connection has the table locked."""
+        """The ticket of one more; `is_locked`: it waits for nobody, as where its connection has the table locked."""
         before = bisect_right(self.ends, event.start_microseconds) if knows_moments else self.writes
         ticket = self.number, self.writes, 0 if is_locked else before
         self.writes += 1
@@ -355,6 +361,12 @@ class _Writing:
             tickets.append(turns.next(event, knows_moments=self._knows_moments, is_locked=is_locked))
         if is_lock:
             connection.locked = written
+        called = {name for _, name in judged.called}
+        if GETS_LOCK in called or called & FREES_LOCK:
+            turns = self.turns.setdefault(USER_LOCKS, _Turns(len(self.turns)))
+            waits = GETS_LOCK in called and connection.locked is None
+            # Who got it first ended first: when they asked for it says nothing.
+            tickets.append(turns.next(event, knows_moments=False, is_locked=not waits))
         return tickets
 
 

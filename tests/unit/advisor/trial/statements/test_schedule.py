@@ -104,6 +104,22 @@ def test_what_ends_lock_tables_ends_writing_without_turns(tmp_path: Path) -> Non
         assert sent_by(scheduled(tmp_path / ended.decode(), events), 1)[-1] == (STATEMENT, insert, [(0, 1, 1)])
 
 
+def test_locks_that_are_asked_for_by_name_are_given_in_the_recorded_order(tmp_path: Path) -> None:
+    """By their ends: the second asked before the first did, on a thread before that one's, and got it after that one had released it."""
+    get, free, write = b"SELECT GET_LOCK('q', 10)", b"DO RELEASE_LOCK('q')", b"INSERT INTO log (place) VALUES (1)"
+    events = [
+        event(1, 100, get, duration=100), event(1, 300, write, duration=100), event(1, 500, free, duration=100),
+        event(2, 50, get, duration=600), event(2, 700, write, duration=100), event(2, 900, b"SELECT RELEASE_ALL_LOCKS()", duration=100),
+    ]  # fmt: skip
+    schedule = scheduled(tmp_path / "s", events, knows_moments=True)
+    assert [tickets for _, _, tickets in (one for thread in (2, 1) for one in sent_by(schedule, thread))] == [
+        [(0, 0, 0)], [(1, 0, 0)], [(0, 1, 0)], [(0, 2, 2)], [(1, 1, 1)], [(0, 3, 0)],
+    ]  # fmt: skip
+    assert (list(schedule.writes), schedule.written) == ([4, 2], frozenset({("shop", "log")}))
+    locked = scheduled(tmp_path / "locked", [event(1, 0, get), event(2, 200, b"LOCK TABLES log WRITE"), event(2, 400, get)])
+    assert [tickets for _, _, tickets in sent_by(locked, 1)] == [[(0, 0, 0)], [(1, 0, 0)], [(0, 1, 0)]]
+
+
 def test_a_write_waits_for_those_that_had_ended_before_it_began(tmp_path: Path) -> None:
     insert = b"INSERT INTO log VALUES (1)"
     # By their ends: the second began before the first had ended, the third after both, the fourth before the third; the fifth tells no duration.
