@@ -236,6 +236,18 @@ def test_a_float_at_its_limit_that_stops_the_copy_is_told_and_found(rows: Privat
         assert code or counted in ([], [[(0,)]])
 
 
+@pytest.mark.parametrize("sql_mode", ["", STRICT])
+@pytest.mark.parametrize("default", ["NOT NULL DEFAULT 99999999.99", "DEFAULT -99999999.99", "NOT NULL DEFAULT 9999.5", "NOT NULL", "NULL"])
+def test_a_default_at_the_limit_of_a_float_is_told(rows: PrivateServer, default: str, sql_mode: str) -> None:
+    for to in engines(rows):
+        assert made(rows, f"a INT, f FLOAT(10,2) {default}, b FLOAT DEFAULT 3e38", sql_mode="")
+        found = told(rows, sql_mode, to).errors
+        assert [one.code for one in found] == [code for code in [altered(rows, sql_mode, to)] if code]
+        for one in found:
+            assert errors_of(rows, f"SET SESSION sql_mode = '{sql_mode}'", one.mend.partition(";")[0]) == [0, 0]
+            assert altered(rows, sql_mode, to) == 0
+
+
 LOG = 2 * (4 << 20)  # of a private server of MySQL 5.6: two files
 LONG = {
     "one that is longer": (("b LONGBLOB",), (LOG // 10 + 2000,), True),

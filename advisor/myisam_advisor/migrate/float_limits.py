@@ -1,7 +1,8 @@
-"""Rows of a FLOAT(M,D) at its limit: MariaDB refuses in a copy what it took in an INSERT.
+"""A FLOAT(M,D) at its limit: MariaDB refuses in a copy what it took in an INSERT, MySQL refuses the default that it took.
 
-99999999.99 in a FLOAT(10,2) is 100000000 in four bytes. Strict, each copy of such a row ends with error 1264, whoever put it there, and whatever
-stands before it. Tried on MariaDB 10.5, 10.11 and 11.8, to InnoDB and to Aria; MySQL 5.5, 5.6, 8.0 and 9.7 copy it as it is.
+99999999.99 in a FLOAT(10,2) is 100000000 in four bytes. Strict, MariaDB ends each copy of such a row with error 1264, whoever put it there, and
+whatever stands before it. Tried on MariaDB 10.5, 10.11 and 11.8, to InnoDB and to Aria; MySQL 5.5, 5.6, 8.0 and 9.7 copy it as it is. As a default
+MySQL from 5.6 on refuses it in every ALTER (1264 in 5.6, 1067 in 8.0 and 9.7; 5.7 was not tried), 5.5 and MariaDB do not.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from myisam_advisor.texts.lists import listed
 from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statement
 
+REFUSED_SINCE = (5, 6)
+
 
 def refused_floats(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """Rows that stop the copy, where sql_mode is strict (1264)."""
@@ -24,6 +27,18 @@ def refused_floats(structure: Structure, kind: ServerKind, table: Sql) -> Iterat
             f"a row with the largest value of {listed(names)} stops the copy, as four bytes make a larger one of it",
             "Without a strict sql_mode the copy takes such rows over as they are.",
             may=True,
+        )
+
+
+def refused_limits(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    """Such a default, where sql_mode is strict."""
+    names = [column.name for column in structure.columns if column.limit_default]
+    if names and kind.strict and not kind.is_mariadb and kind.version >= REFUSED_SINCE:
+        dropped = sql_list(statement("ALTER COLUMN {} DROP DEFAULT", quote_identifier(name)) for name in names)
+        yield Refusal(
+            1264 if kind.version == REFUSED_SINCE else 1067,
+            f"the default of {listed(names)} is the largest value, of which four bytes make a larger one",
+            statement("ALTER TABLE {} {};", table, dropped) + " Or: Run the ALTER without a strict sql_mode.",
         )
 
 

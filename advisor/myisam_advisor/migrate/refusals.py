@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from myisam_advisor.migrate.float_limits import refused_floats
+from myisam_advisor.migrate.float_limits import refused_floats, refused_limits
 from myisam_advisor.migrate.fulltext_parsers import parsers_not_loaded, parsers_refused, parsers_refused_by_aria
 from myisam_advisor.migrate.innodb_formats import (
     BLOCK_SIZE,
@@ -324,6 +324,7 @@ OF_THE_SERVER: tuple[Check, ...] = (
     _by_index,
     _counter,
     refused_defaults,
+    refused_limits,
     _primary_key,
 )
 OF_MARIADB: tuple[Check, ...] = (

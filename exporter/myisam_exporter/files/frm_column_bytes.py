@@ -69,6 +69,11 @@ def float_limit(kind: int, length: int, decimals: int) -> float:
     return limit if round(kept, decimals) > limit else 0.0
 
 
+def is_beyond(limit: float, data: bytes) -> bool:
+    """Whether a FLOAT in four bytes is beyond the limit that its column has; 0 is none."""
+    return limit > 0 and len(data) >= _FLOAT.size and abs(_FLOAT.unpack_from(data)[0]) > limit
+
+
 def bytes_of_list(kind: int, members: int) -> int:
     """Of an ENUM or SET of so many members."""
     if kind == types.ENUM:

@@ -17,6 +17,7 @@ from myisam_exporter.files.frm_column_bytes import (
     bytes_of,
     bytes_of_list,
     float_limit,
+    is_beyond,
     is_impossible_date,
     is_partly_zero_date,
     is_zero_date,
@@ -247,9 +248,9 @@ def _columns(
         position = int.from_bytes(place, "little") - 1
         expression = expressions.get(number, frozenset())
         is_null = nulls.next(kind, length, packed)
-        has_date = kind in types.DATES and not (
-            is_null or packed & NO_DEFAULT or does in DEFAULT_NOW or OF_DEFAULT in expression
-        )
+        has_default = not (is_null or packed & NO_DEFAULT or does in DEFAULT_NOW or OF_DEFAULT in expression)
+        has_date = kind in types.DATES and has_default
+        limit = float_limit(kind, length, packed >> DECIMALS_SHIFT & DECIMALS_MASK)
         if kind == types.JSON and version not in MYSQL_WITH_JSON:
             raise FrmError("it has computed columns as MariaDB before 10.2 wrote them")
         unsigned = not packed & SIGNED
@@ -276,7 +277,8 @@ def _columns(
             has_date and is_partly_zero_date(kind, defaults[position : position + size]),
             has_date and is_impossible_date(kind, defaults[position : position + size]),
             that_may_repeat(plain_members(own, collation), collation),
-            float_limit(kind, length, decimals),
+            limit,
+            has_default and is_beyond(limit, defaults[position : position + size]),
         )  # fmt: skip
 
 

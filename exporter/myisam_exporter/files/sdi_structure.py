@@ -137,6 +137,8 @@ def _column(column: Mapping[str, Any]) -> Column:
     collation = _number(column["collation_id"])
     is_date = kind in types.DATES and not column["default_value_utf8_null"]
     is_zero = is_date and _ZERO_DATE.fullmatch(default) is not None
+    digits = () if column["numeric_scale_null"] else (column["numeric_precision"], column["numeric_scale"])
+    limit = float_limit(kind, *map(_number, digits)) if digits else 0.0
     return Column(
         str(column["name"]),
         kind,
@@ -153,9 +155,8 @@ def _column(column: Mapping[str, Any]) -> Column:
         that_may_repeat([b64decode(element["name"]) for element in column["elements"]], collation)
         if kind in _LISTS
         else (),
-        0.0
-        if column["numeric_scale_null"]
-        else float_limit(kind, _number(column["numeric_precision"]), _number(column["numeric_scale"])),
+        limit,
+        limit > 0 and abs(finite_number(default) or 0.0) > limit,
     )
 
 

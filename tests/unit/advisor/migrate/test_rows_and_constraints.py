@@ -181,3 +181,14 @@ def test_a_float_at_its_limit_is_told_of_where_mariadb_is_strict() -> None:
         assert "Error 1264: a row with the largest value of f, h" in one.what
     for kind in (MYSQL, OLD, of_variables("mariadb", (10, 11), {"sql_mode": ""})):
         assert "float-limit" not in [change.id for change in predicted(floats, kind).changes]
+
+
+@pytest.mark.parametrize(
+    ("kind", "codes"),
+    [(OLD, []), (of_variables("mysql", (5, 6), {"sql_mode": "TRADITIONAL"}), [1264]), (MYSQL, [1067]), (of_variables("mysql", (8, 0), {"sql_mode": ""}), []), (of_variables("mysql", (5, 5), {"sql_mode": "TRADITIONAL"}), []), (MARIADB, [])],
+)
+def test_a_default_at_the_limit_of_a_float_is_refused_by_mysql_alone(kind: ServerKind, codes: list[int]) -> None:
+    floats = table(integer(), Column("f", types.FLOAT, 4, 63, True, float_limit=99_999_999.99, limit_default=True))
+    found = predicted(floats, kind).errors
+    assert [one.code for one in found] == codes
+    assert [one.mend.partition(";")[0] for one in found] == ["ALTER TABLE `s`.`t` ALTER COLUMN `f` DROP DEFAULT"] * len(codes)
