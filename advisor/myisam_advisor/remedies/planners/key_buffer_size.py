@@ -46,7 +46,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             return NotWorth("key caches above 4 GiB could corrupt indexes in this version")
         wanted, basis = LARGEST_SAFE_BYTES, "this version could corrupt indexes with more than 4 GiB"
     target = _in_steps(wanted, known_size or 0, is_whole)
-    if known_size and (target <= known_size or (not is_whole and target < SMALLEST_GROWTH * known_size)):
+    if known_size and not is_whole and target < SMALLEST_GROWTH * known_size:
         return NoRoom(
             f"{giver} has no room for a larger key cache: row data, other caches and headroom leave {size(room or 0)} for it"
         )

@@ -71,7 +71,22 @@ def test_old_versions_stay_below_four_gigabytes() -> None:
     huge = ROW | {"index_bytes": 10 * GIB}
     assert planned("key_buffer_size", huge, facts(server=OLD_MYSQL, host=LARGE)).memory_bytes == 4 * GIB - MIB - 8 * MIB
     assert isinstance(asked("key_buffer_size", huge | {"size_bytes": 4 * GIB}, facts(server=OLD_MYSQL, host=LARGE)), NotWorth)
-    assert planned("key_buffer_size", huge, facts(server=MARIADB, host=LARGE)).memory_bytes > 10 * GIB
+    assert planned("key_buffer_size", huge | {"size_bytes": None}, facts(server=OLD_MYSQL, host=LARGE)).memory_bytes == 4 * GIB - MIB
+    for server in (MARIADB, {}):
+        assert planned("key_buffer_size", huge, facts(server=server, host=LARGE)).memory_bytes > 10 * GIB
+
+
+def test_what_old_versions_have_of_indexes_below_that_is_all_that_they_are_given() -> None:
+    new, old = (planned("key_buffer_size", ROW, facts(server=server, host=LARGE)).memory_bytes for server in (MARIADB, OLD_MYSQL))
+    assert old == new < 200 * MIB
+
+
+@pytest.mark.parametrize(("size_bytes", "is_worth_it"), [(236 * MIB, True), (300 * MIB, False)])
+def test_a_cache_that_holds_a_part_is_emptied_for_a_tenth_more_and_for_no_less(size_bytes: int, is_worth_it: bool) -> None:
+    """Memory has room for 24 MiB more, of the 2.5 GiB that are wanted."""
+    host = {"memory_bytes": 480 * MIB, "memory_available_bytes": 144 * MIB}
+    found = asked("key_buffer_size", ROW | {"size_bytes": size_bytes, "index_bytes": 2 * GIB}, facts(server=MARIADB, host=host))
+    assert isinstance(found, NoRoom) is not is_worth_it
 
 
 @pytest.mark.parametrize(
