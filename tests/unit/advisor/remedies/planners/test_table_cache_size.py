@@ -15,6 +15,12 @@ def test_twice_what_there_is_and_four_hundred_at_least(present: int, wanted: int
     assert texts(plan.commands) == [f"SET GLOBAL table_open_cache = {wanted};"]
     assert texts(plan.undo_commands) == [f"SET GLOBAL table_open_cache = {present};"]
     assert texts(plan.my_cnf) == [f"table_open_cache = {wanted}"]
+    assert plan.memory_bytes == plan.values["open_bytes"] == (wanted - present) * 32_768
+
+
+@pytest.mark.parametrize(("server", "name"), [({}, "table_open_cache"), (MYSQL | {"version_number": 50103}, "table_open_cache"), (MYSQL | {"version_number": 50102}, "table_cache")])
+def test_of_an_unknown_version_it_has_its_present_name(server: dict[str, Any], name: str) -> None:
+    assert texts(planned("table_cache_size", {"cache_size": 64}, facts(server=server)).commands) == [f"SET GLOBAL {name} = 400;"]
 
 
 @pytest.mark.parametrize("present", [-1, 2**63, 1e308, "many", None])
@@ -30,6 +36,7 @@ def test_what_no_server_can_have_is_not_reckoned_with(present: object) -> None:
         (400, 60, 3000, MARIADB, 800),  # few misses: what is used more seldom may be many
         (400, 0, 0, MARIADB, 800),
         (200, 1000, 1, MARIADB, 2200),  # hardly any hit says nothing of how many there are: 64 MiB, as the memory is not known
+        (100, 1000, 0, MARIADB, 1600),  # no hit at all
         (100, 10_000, 2000, OLD_MYSQL, 800),
         (1000, 900, 100, OLD_MYSQL, 2000),  # a list of all open tables is searched there
         (1500, 900, 100, OLD_MYSQL, 2000),
