@@ -28,6 +28,10 @@ from myisam_advisor.remedies.statements.closing import grouped
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import printable
 
+IN_PARAMETER_GROUP = (
+    "This server runs on Amazon RDS, which has no my.cnf and refuses SET GLOBAL (error 1227): set the variables in its parameter group, "
+    "and reboot the instance where a restart is asked for."
+)
 NOTHING_DONE = "There is no command here, so there is nothing to undo."
 OPTIONS_UNDONE = "Remove the lines from my.cnf, or restore the former ones, and restart."
 
@@ -49,6 +53,8 @@ class RemedyGate:
             commands += self._admitted(group, said)
         my_cnf = self._options(remedy, said)
         init_file = tuple(line for line in remedy.init_file if not is_nameless(text_of(line)))
+        if self._state.is_on_rds and (my_cnf or any(isinstance(one, SetGlobal) for one in commands)):
+            said.charge(IN_PARAMETER_GROUP)
         # What was never done needs no way back.
         runs = any(map(_runs, commands))
         refused = any(map(_runs, remedy.commands)) and not runs

@@ -10,6 +10,7 @@ from myisam_exporter.facts.values import number_of
 
 # Channels of a group are its own way to itself.
 GROUP_CHANNELS = "group_replication_"
+RDS_DATA = "/rdsdbdata/"
 _OFF = frozenset({"OFF", "0", "NO", "FALSE", "NONE", ""})
 
 
@@ -43,6 +44,11 @@ class ServerState:
             return True
         channels = self._known.all.tables["replica"].dictionaries()
         return True if any(not str(row["channel"]).startswith(GROUP_CHANNELS) for row in channels) else None
+
+    @cached_property
+    def is_on_rds(self) -> bool:
+        """Whether Amazon runs it (RDS and Aurora), as its data directory tells."""
+        return str(self._known.all.single("server").get("data_directory") or "").startswith(RDS_DATA)
 
     @cached_property
     def is_cluster_node(self) -> bool | None:
