@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from myisam_exporter.collectors.performance_schema import NO_TABLES, OFF_WITHOUT_TABLES
+from myisam_exporter.collectors.performance_schema import NO_TABLES
+from myisam_exporter.collectors.variables import PERFORMANCE_SCHEMA_OFF
 from tests.servers.conftest import look
 from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of, working
@@ -44,7 +45,13 @@ def test_what_no_switch_makes_known_has_no_remedy() -> None:
         unknown = look(server).unknown
         assert {unknown[column] for column in BY_TABLE} == {NO_TABLES}
         server.restart(["--performance-schema=OFF"])
-        assert look(server).unknown["tables.lock_wait_seconds_per_second"] == OFF_WITHOUT_TABLES
+        unknown = look(server).unknown
+        assert {unknown[column] for column in BY_TABLE} == {NO_TABLES}
+        assert unknown["mutex_wait"] == PERFORMANCE_SCHEMA_OFF
+        account = ("--socket", server.socket, "--user", "root")
+        (told,) = (line for line in run("doctor", *account).stdout.splitlines() if "key-cache-contention" in line)
+        assert "table-lock-contention" not in told, "it gains nothing by what counts no tables"
+        assert "off        performance_schema" in run("rights", *account).stdout
 
 
 def test_no_option_is_advised_with_which_the_server_would_not_start(tmp_path: Path) -> None:

@@ -99,7 +99,9 @@ def _examined(collector: Collector[Any], sample: Any, seconds: float, rules: Seq
     problems = tuple({problem.reason: problem for problem in (*collector.notes(sample), *unknown.values())}.values())
     # What is off here and cannot be switched on is no defect.
     state = DEGRADED if any(problem.remedy or not problem.off for problem in problems) else WORKING
-    return Examination(collector.name, state, problems, _rules_that_use(set(unknown), rules), seconds, dict(unknown))
+    # By a remedy no rule gains what no remedy makes known.
+    mended = {column for column, why in unknown.items() if why.remedy} or set(unknown)
+    return Examination(collector.name, state, problems, _rules_that_use(mended, rules), seconds, dict(unknown))
 
 
 def _rules_that_use(facts: set[str], rules: Sequence[Rule]) -> tuple[str, ...]:

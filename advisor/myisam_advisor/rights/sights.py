@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from myisam_exporter.collectors.variables import PERFORMANCE_SCHEMA_OFF
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 SEEN, HIDDEN, OFF, NOT_HERE, NOT_KNOWN = "seen", "not seen", "off", "not here", "not known"
@@ -105,7 +106,14 @@ def _privilege(kind: Kind, sources: Mapping[str, Mapping[str, Any]]) -> Sight:
             if wanted in _text(problem.get("remedy")):
                 return _sight(kind, problem)
     own = sources.get(kind.source, {})
-    return _sight(kind, next(_objects(own.get("problems")), None) if own.get("state") == OFF else None)
+    # MySQL 5.5's counts locks alone, and what it lacks besides is no part of it: the source is degraded there, and not off.
+    is_off = own.get("state") == OFF
+    reasons = (
+        problem
+        for problem in _objects(own.get("problems"))
+        if is_off or problem.get("reason") == PERFORMANCE_SCHEMA_OFF.reason
+    )
+    return _sight(kind, next(reasons, None))
 
 
 def _sight(kind: Kind, why: Mapping[str, Any] | None) -> Sight:

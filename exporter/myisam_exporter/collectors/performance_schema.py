@@ -52,9 +52,6 @@ KEY_CACHE_LOCK_NOT_COUNTED = Unknown(
 )
 # MySQL 5.5's setup_instruments has neither: an UPDATE of them is accepted, and changes no row.
 NO_TABLES = Unknown("before MySQL 5.6 and MariaDB 10.0 performance_schema counts nothing by table", off=True)
-OFF_WITHOUT_TABLES = Unknown(
-    f"{PERFORMANCE_SCHEMA_OFF.reason}; {NO_TABLES.reason}", PERFORMANCE_SCHEMA_OFF.remedy, off=True
-)
 
 FIRST, SECOND = itemgetter(0), itemgetter(1)
 TableCounters = Mapping[tuple[str, str], int]
@@ -69,6 +66,8 @@ class Waits:
     table_reads: TableCounters | Unknown
     table_changes: TableCounters | Unknown
     table_lock_picoseconds: TableCounters | Unknown
+    # Switched off where it would count locks alone: what it counts of tables, no switch makes known.
+    is_off: bool = False
 
 
 PERFORMANCE_SCHEMA = SampleKey("performance_schema", Waits)
@@ -110,7 +109,9 @@ class PerformanceSchemaCollector(Collector[Waits]):
         session = context.session
         counts_tables = session.version.at_least(mysql=(5, 6), mariadb=(10, 0))
         if not variables.is_on("performance_schema"):
-            return PERFORMANCE_SCHEMA_OFF if counts_tables else OFF_WITHOUT_TABLES
+            if counts_tables:
+                return PERFORMANCE_SCHEMA_OFF
+            return Waits(frozenset(), {}, NO_TABLES, NO_TABLES, NO_TABLES, is_off=True)
         enabled_rows = session.rows_or_unknown(ENABLED, 1, GRANT)
         if isinstance(enabled_rows, Unknown):
             return enabled_rows
@@ -149,7 +150,9 @@ class PerformanceSchemaCollector(Collector[Waits]):
 
     def notes(self, sample: Waits) -> Iterable[Unknown]:
         """Instruments that are off, and the one that counts nothing."""
-        if KEY_CACHE_LOCK not in sample.enabled:
+        if sample.is_off:
+            yield PERFORMANCE_SCHEMA_OFF
+        elif KEY_CACHE_LOCK not in sample.enabled:
             yield KEY_CACHE_LOCK_OFF
         elif INSTRUMENTS[KEY_CACHE_LOCK] not in sample.mutexes:
             yield KEY_CACHE_LOCK_NOT_COUNTED
@@ -158,8 +161,9 @@ class PerformanceSchemaCollector(Collector[Waits]):
         """mutex_wait without the instrument; table columns without theirs."""
         unknown = {}
         if not sample.mutexes:
+            lock_off = PERFORMANCE_SCHEMA_OFF if sample.is_off else KEY_CACHE_LOCK_OFF
             is_on = KEY_CACHE_LOCK in sample.enabled
-            unknown["mutex_wait"] = KEY_CACHE_LOCK_NOT_COUNTED if is_on else KEY_CACHE_LOCK_OFF
+            unknown["mutex_wait"] = KEY_CACHE_LOCK_NOT_COUNTED if is_on else lock_off
         for column, part in (
             ("rows_read_per_second", sample.table_reads),
             ("rows_changed_per_second", sample.table_changes),

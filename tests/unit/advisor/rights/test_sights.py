@@ -73,6 +73,7 @@ def test_without_a_login_nothing_else_is_known() -> None:
         ({"performance_schema": source("performance_schema", {"reason": "off", "remedy": "performance_schema=ON", "off": True}) | {"state": "off"}}, {"performance-schema"}),
         # One instrument is not all of them.
         ({"performance_schema": source("performance_schema", {"reason": "off", "remedy": "UPDATE", "off": True}) | {"state": "degraded"}}, set()),
+        ({"performance_schema": source("performance_schema", {"reason": "performance_schema is off", "remedy": "performance_schema=ON", "off": True}) | {"state": "degraded"}}, {"performance-schema"}),
         ({"page_cache": source("page_cache", {"reason": "skipped", "remedy": "--page-cache-seconds allows more", "off": False})}, set()),
     ],
 )
