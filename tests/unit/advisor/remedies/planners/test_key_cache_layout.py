@@ -172,3 +172,15 @@ def test_more_tables_than_caches_share_them_and_no_table_is_promised_its_own() -
     sizes = [int(line.rpartition(" ")[2]) for line in texts(plan.my_cnf)[:MAXIMUM_CACHES]]
     assert [size >= 40 * MIB for size in sizes] == [True] * 3 + [False] * (MAXIMUM_CACHES - 3)
     assert len([text for text in texts(plan.commands) if text.startswith("LOAD INDEX")]) == MAXIMUM_CACHES + 3
+
+
+@pytest.mark.parametrize(("block_bytes", "lines"), [(None, []), (1024, []), (4096, ["hot_1.key_cache_block_size = 4096", "hot_2.key_cache_block_size = 4096"])])
+def test_new_caches_have_blocks_as_large_as_the_default_one(block_bytes: int | None, lines: list[str]) -> None:
+    variables = {} if block_bytes is None else {"key_cache_block_size": block_bytes}
+    plan = planned("key_cache_layout", ROW, facts(server=MYSQL, host=LARGE, tables=tables(2), variable=variables))
+    assert [line for line in texts(plan.my_cnf) if "block_size" in line] == lines
+    commands = texts(plan.commands)
+    set_blocks = [f"SET GLOBAL `{line.split('.')[0]}`.{line.split('.')[1]};" for line in lines]
+    assert [command.replace("`", "") for command in commands[2 : 2 + len(lines)]] == [command.replace("`", "") for command in set_blocks]
+    assert all("key_buffer_size" in command for command in commands[:2])
+    assert commands[2 + len(lines)].startswith("CACHE INDEX")
