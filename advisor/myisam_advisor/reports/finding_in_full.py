@@ -14,7 +14,7 @@ from myisam_advisor.remedies.script import for_copying, portions
 from myisam_advisor.reports.lines_kept import Ended, behind
 from myisam_advisor.reports.told import ToldRule, told_facts
 from myisam_advisor.reports.wording import SHOWN_PER_RULE
-from myisam_advisor.texts.templates import printable
+from myisam_advisor.texts.templates import count, printable
 
 SHOWN_COMMANDS = 24
 COLUMNS_OF_MANY = 5
@@ -113,7 +113,7 @@ def _lines(name: str, lines: Sequence[str], style: str = "") -> Iterable[Rendera
 
 
 def _more(unseen: int) -> str:
-    return f"... and {unseen} more: --format json has them all"
+    return f"... and {count(unseen)} more: --format json has them all"
 
 
 def _evidence(facts: Sequence[ShownFact], verbose: bool) -> Table:

@@ -44,6 +44,12 @@ def test_a_single_finding_is_told_in_full_at_once(look: RecordedLook) -> None:
     assert "check --full" not in text
 
 
+def test_how_many_lines_are_left_out_is_a_number_as_any_other(look: RecordedLook) -> None:
+    alone = next(finding for finding in look.judgement.findings if finding.rule == "table-crashed")
+    many = [replace(alone, object=f"archive.t{number}") for number in range(1000)]
+    assert re.search(r"\.\.\. and \d,\d{3} more: --format json has them all", report(look, replace(look.judgement, findings=many)))
+
+
 def test_a_finding_that_shows_no_fact_has_no_evidence(look: RecordedLook) -> None:
     alone = next(finding for finding in look.judgement.findings if finding.rule == "table-crashed")
     labels = [
