@@ -81,3 +81,24 @@ def test_a_header_that_is_gone_is_made_anew_and_a_number_alone_gives_no_command(
 @pytest.mark.parametrize(("option", "said"), [("OFF", ""), ("BACKUP,QUICK", "BACKUP,QUICK")])
 def test_what_recovery_is_set_to_is_said(option: str, said: str) -> None:
     assert planned("crashed_table", ROW, facts(server=MARIADB, variable={"myisam_recover_options": option})).values["recovery"] == said
+
+
+GIB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("server", "more", "by_name"),
+    [
+        (MARIADB, {}, True), (MYSQL | {"version_number": 50127}, {}, True), (MYSQL | {"version_number": 50126}, {}, False), ({}, {}, False),
+        (MARIADB, {"header_problem": "cut short"}, False), (MARIADB, {"crashed_partitions": None}, False), (MARIADB, {"crashed_partitions": "p1, p 2"}, False),
+    ],
+)  # fmt: skip
+def test_damaged_partitions_are_repaired_by_name_where_server_and_names_allow_it(server: dict[str, Any], more: dict[str, Any], by_name: bool) -> None:
+    """Then the size of all of them is not told as that of the copy, unless it is small."""
+    row = ROW | {"crashed_partitions": "p1, p2", "data_bytes": 3 * GIB} | more
+    plan = planned("crashed_table", row, facts(server=server))
+    assert ("PARTITION `p1`, `p2`" in texts(plan.commands)[-1]) == by_name
+    assert plan.values["partitions_alone"] is by_name
+    assert plan.values["backup_bytes"] == (None if by_name else 3 * GIB + 2000)
+    small = planned("crashed_table", row | {"data_bytes": GIB - 2000}, facts(server=server))
+    assert small.values["backup_bytes"] == GIB
