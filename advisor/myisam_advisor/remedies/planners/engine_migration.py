@@ -66,17 +66,25 @@ def _blockers(row: Mapping[str, Value], indexes: Sequence[Row], context: PlanCon
         yield "a SPATIAL index, which InnoDB supports only from MySQL 5.7.5 and MariaDB 10.2.2 on"
     if row.get("auto_increment_within_index") == 1:
         yield "AUTO_INCREMENT counts within a group (it is not the first column of its index), which InnoDB refuses"
-    longest = max(
-        (number_of(index["maximum_key_bytes"]) or 0.0 for index in indexes if index["algorithm"] in ("btree", None)),
-        default=0,
-    )
     limit = LONG_KEY_BYTES if _since(LONG_KEYS_FROM, context) else SHORT_KEY_BYTES
-    if longest - ROW_POINTER_BYTES > limit and not all((number_of(index["key_parts"]) or 1) > 1 for index in indexes):
+    longest = max((_entry_bytes(index) for index in indexes if _has_long_part(index, limit)), default=None)
+    if longest is not None:
         yield f"an index entry of up to {int(longest)} bytes: a column's part may have {limit}"
     if str(context.variable("have_innodb") or "YES").upper() != "YES":
         yield "InnoDB is switched off (have_innodb)"
     elif _lacks_innodb(context):
         yield "InnoDB is switched off (the server has none of its variables)"
+
+
+def _entry_bytes(index: Row) -> float:
+    return number_of(index["maximum_key_bytes"]) or 0.0
+
+
+def _has_long_part(index: Row, limit: int) -> bool:
+    """Whether one of its columns surely has more: which part of an entry is whose, nothing tells here."""
+    if index["algorithm"] not in ("btree", None):
+        return False
+    return _entry_bytes(index) - ROW_POINTER_BYTES > limit * (number_of(index["key_parts"]) or 1)
 
 
 def _lacks_innodb(context: PlanContext) -> bool:

@@ -38,6 +38,17 @@ def test_newer_servers_have_what_older_ones_lack(index: dict[str, Any]) -> None:
     assert planned("engine_migration", ROW, facts(server=MYSQL, indexes=[INDEX | index])).values["blockers"] == ""
 
 
+@pytest.mark.parametrize(("index", "is_long"), [
+    ({"maximum_key_bytes": 775}, False), ({"maximum_key_bytes": 776}, True), ({"maximum_key_bytes": 776, "key_parts": None}, True), ({"maximum_key_bytes": None}, False),
+    ({"maximum_key_bytes": 915, "key_parts": 3}, False),  # of 300 letters each: MySQL 5.6 takes it
+    ({"maximum_key_bytes": 1008, "algorithm": "rtree"}, False),
+])  # fmt: skip
+def test_only_an_index_of_which_one_column_is_too_long_is_in_the_way(index: dict[str, Any], is_long: bool) -> None:
+    """Beside it there is a short one, as nearly every table has."""
+    plan = planned("engine_migration", ROW, facts(server=MYSQL | {"version_number": 50651}, indexes=[INDEX, INDEX | {"index_number": 2, **index}]))
+    assert ("a column's part may have 767" in str(plan.values["blockers"])) is is_long
+
+
 def test_innodb_that_is_off_and_a_size_that_is_not_known() -> None:
     assert "switched off" in str(planned("engine_migration", ROW, facts(server=MARIADB, variable={"have_innodb": "NO"})).values["blockers"])
     of_others = {f"variable_{number}": 1 for number in range(200)}
