@@ -115,6 +115,8 @@ def _layouts(bench: Bench, names: Sequence[str]) -> dict[str, Callable[[], None]
         shared()
         bench.server.execute(
             *(f"SET GLOBAL {cache}.key_buffer_size = {CACHE_BYTES // len(caches)}" for cache in caches),
+            # A cache that is made has blocks of 1 KiB, whatever the default one has.
+            *(f"SET GLOBAL {cache}.key_cache_block_size = @@GLOBAL.key_cache_block_size" for cache in caches),
             *(f"CACHE INDEX {SCHEMA}.{name} IN {cache}" for name, cache in zip(names, caches, strict=True)),
         )
 
