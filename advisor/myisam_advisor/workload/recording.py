@@ -168,9 +168,8 @@ def _oddities(reading: Reading, file: LogFile, flavour: str) -> Mapping[str, str
             "somebody renamed the log while it was written (as logrotate does): what the server wrote into a new one is not in the recording, and the renamed file is still there"
         )
     if reading.starts > 1:
-        odd["starts"] = (
-            f"the log was opened anew {reading.starts} times: the server was restarted, or its logs were flushed"
-        )
+        why = "its logs were flushed" if reading.is_one_life else "the server was restarted, or its logs were flushed"
+        odd["starts"] = f"the log was opened {reading.starts} times: {why}"
     return odd
 
 

@@ -1,6 +1,7 @@
 """A log becomes a workload; a log that holds nothing is named, with its remedy, and nothing is written."""
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,16 @@ def test_a_log_becomes_a_workload(tmp_path: Path) -> None:
 def test_a_packed_log_is_unpacked(tmp_path: Path, parts: int) -> None:
     packed = b"".join(gzip.compress(LOG) for _ in range(parts))
     assert record_log(source_named("slow_log"), log_of(tmp_path, packed), tmp_path / "w").totals.statements == 2 * parts
+
+
+def test_a_server_that_we_watched_all_the_time_was_not_restarted(tmp_path: Path) -> None:
+    begin = b"/usr/sbin/mysqld, Version: 8.4.2 (MySQL). started with:\nTcp port: 3306  Unix socket: /s\nTime                 Id Command    Argument\n"
+    path = log_of(tmp_path, begin + LOG + begin + LOG)
+    source = source_named("slow_log")
+    read = record_log(source, path, tmp_path / "read")
+    watched = record_log(source, path, tmp_path / "watched", descriptor=os.open(path, os.O_RDONLY))
+    assert read.totals.note["starts"] == "the log was opened 2 times: the server was restarted, or its logs were flushed"
+    assert watched.totals.note["starts"] == "the log was opened 2 times: its logs were flushed"
 
 
 def test_our_own_statements_are_left_out(tmp_path: Path) -> None:
