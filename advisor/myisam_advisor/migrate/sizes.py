@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from myisam_advisor.catalogue.copy_work import CopyWork
 from myisam_advisor.catalogue.innodb_pages import (
+    EXTENT_PAGES,
     INDEX_AT_RANDOM,
     INDEX_IN_ORDER,
     INDEX_OF_BOXES,
@@ -56,8 +57,8 @@ from myisam_exporter.files.structure import Index, Structure
 
 BOX_BYTES = 33  # what a SPATIAL index has of a shape: four corners, and their length
 TEXTS = types.VARIABLE | {types.STRING}
-# What the reckoning itself is wrong by, where everything is known: an extent more or less, rows of uneven length.
-MARGIN = 0.03
+# What the reckoning itself is wrong by, where everything is known: rows of uneven length, and an extent more or less of a file that has any.
+MARGIN, EXTENT_BYTES = 0.03, EXTENT_PAGES * PAGE_BYTES
 Range = tuple[float, float]
 
 
@@ -103,7 +104,12 @@ def bytes_after(structure: Structure, contents: Contents, to: str, here: ServerK
         structure, contents.rows, contents.index_bytes, widths_of(structure, contents.row_bytes, contents.row_format)
     )
     low, high = (_file(structure, contents, here, widths, most=widths is wide) for widths in (narrow, wide))
-    return min(low, high) * (1 - MARGIN), max(low, high) * (1 + MARGIN)
+    low, high = min(low, high), max(low, high)
+    return low - _wrong_by(low), high + _wrong_by(high)
+
+
+def _wrong_by(file: float) -> float:
+    return max(file * MARGIN, EXTENT_BYTES if file > EXTENT_BYTES else 0.0)
 
 
 def _file(structure: Structure, contents: Contents, here: ServerKind, widths: Widths, *, most: bool) -> float:
