@@ -29,6 +29,8 @@ ATTRIBUTES = {
     "os.fstatvfs": "space_of_descriptor",
     "platform.libc_ver": "libc_version",
 }
+# Of pathlib, since 3.7 and later: os has what does the same.
+NEW_METHODS = {"readlink", "is_mount", "is_relative_to", "with_stem", "hardlink_to"}
 TOO_NEW = (ast.Match, ast.TryStar) if hasattr(ast, "TryStar") else (ast.Match,)
 
 
@@ -51,8 +53,14 @@ def _refuse_what_is_left(tree: ast.Module, name: str, dropped: set[str]) -> None
             raise _unknown(node, name, type(node).__name__)
         if isinstance(node, ast.Name) and node.id in dropped:
             raise _unknown(node, name, f"{node.id} at run time")
+        if isinstance(node, ast.Attribute) and node.attr in NEW_METHODS and not _is_of_os(node):
+            raise _unknown(node, name, node.attr)
         if isinstance(node, ast.ClassDef) and any(isinstance(base, ast.Subscript) for base in node.bases):
             raise _unknown(node, name, "a base with []")
+
+
+def _is_of_os(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "os"
 
 
 def _unknown(node: ast.AST, name: str, what: str) -> LoweringError:

@@ -86,7 +86,7 @@ def _way(path: Path) -> Iterator[_Step]:
             links += 1
             if links > _MAXIMUM_LINKS:
                 return
-            target = there.readlink()
+            target = Path(os.readlink(there))  # noqa: PTH115 - Python 3.6 has no Path.readlink
             if target.is_absolute():
                 here, around = _ROOT, _ROOT.lstat()
             waiting += _names(target)
@@ -113,7 +113,7 @@ def _open_to_all(step: _Step) -> str | None:
 
 def _is_shown_only(folder: Path) -> bool:
     """Whether it is a mount of its own that is read-only here: Kubernetes shows a ConfigMap so, with mode 0777."""
-    return folder.is_mount() and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+    return os.path.ismount(folder) and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
 def _others(step: _Step) -> str | None:

@@ -151,7 +151,7 @@ def test_a_mount_of_its_own_that_is_only_shown_here_may_have_any_mode(
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
     with pytest.raises(UserError, match="everybody may put"):
         expect_own("configuration", file)
-    monkeypatch.setattr(Path, "is_mount", lambda path: path == file.parent)
+    monkeypatch.setattr(os.path, "ismount", lambda path: path == file.parent)
     expect_own("configuration", file)
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=0))
     with pytest.raises(UserError, match="everybody may put"):

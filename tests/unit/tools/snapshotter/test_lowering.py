@@ -122,6 +122,7 @@ point = replace(Point(1), x=5)
         "from typing import Literal\nx = print(Literal)",
         "import dataclasses",
         "while (a := 0): pass\nelse: pass",
+        "Path('a').readlink()",
     ],
 )
 def test_what_has_no_place_is_refused_with_its_line(source: str) -> None:
