@@ -11,6 +11,7 @@ import grp
 import logging
 import os
 import pwd
+import shlex
 import stat
 from collections.abc import Iterator
 from functools import lru_cache
@@ -56,13 +57,13 @@ def tell_of_readers(kind: str, path: Path) -> None:
     steps = list(_way(path))
     is_reached = all(step.around.st_mode & stat.S_IXOTH for step in steps)
     if steps and is_reached and steps[-1].status.st_mode & stat.S_IROTH:
-        _warn_of(f"every user may read the {kind} {path}: chmod o-r {steps[-1].path}")
+        _warn_of(f"every user may read the {kind} {path}: {_command('chmod o-r', steps[-1].path)}")
 
 
 @lru_cache(maxsize=64)
 def _warn_of(text: str) -> None:
-    """Once for each text: a daemon reads its files again."""
-    _log.warning("%s", text)
+    """Once for each text: a daemon reads its files again. Names are others' to choose, and may hold what a terminal obeys."""
+    _log.warning("%s", "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text))
 
 
 def _way(path: Path) -> Iterator[_Step]:
@@ -103,9 +104,9 @@ def _open_to_all(step: _Step) -> str | None:
     """Why every user could have had a hand in this, and what to do about it."""
     mode, around = step.status.st_mode, step.around.st_mode
     if mode & stat.S_IWOTH and (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
-        return f"everybody may write to {step.path} (chmod o-w {step.path})"
+        return f"everybody may write to {step.path} ({_command('chmod o-w', step.path)})"
     if mode & stat.S_IWOTH and stat.S_ISDIR(mode) and not mode & stat.S_ISVTX and not _is_shown_only(step.path):
-        return f"everybody may put other files into {step.path} (chmod o-w {step.path})"
+        return f"everybody may put other files into {step.path} ({_command('chmod o-w', step.path)})"
     if around & stat.S_IWOTH and around & stat.S_ISVTX and step.status.st_uid not in _trusted():
         return f"{step.path} belongs to {_user(step.status.st_uid)}, in a directory that everybody may write to (move it to one of your own)"
     return None
@@ -120,10 +121,15 @@ def _others(step: _Step) -> str | None:
     """Which one user, or which group, may write what root believes: the file, or the directory that it lies in."""
     for path, status in ((step.path, step.status), (step.folder, step.around)):
         if status.st_uid not in _trusted():
-            return f"{_user(status.st_uid)} may change {path} (chown root {path})"
+            return f"{_user(status.st_uid)} may change {path} ({_command('chown root', path)})"
         if status.st_mode & stat.S_IWGRP and status.st_gid not in _trusted_groups():
-            return f"the group {_group(status.st_gid)} may change {path} (chmod g-w {path})"
+            return f"the group {_group(status.st_gid)} may change {path} ({_command('chmod g-w', path)})"
     return None
+
+
+def _command(what: str, path: Path) -> str:
+    """A line for root's shell: others may have given the names on the way, and `$(...)` is one."""
+    return f"{what} {shlex.quote(str(path))}"
 
 
 def _trusted() -> frozenset[int]:

@@ -4,6 +4,7 @@ import grp
 import logging
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -218,3 +219,27 @@ def test_others_are_told_nothing_of_what_their_administrator_did(
     monkeypatch.setattr(os, "geteuid", lambda: 1234)
     expect_own("configuration", file)
     assert not caplog.messages
+
+
+def test_a_name_that_others_chose_runs_nothing_in_the_shell_it_is_pasted_into(file: Path) -> None:
+    chosen = file.parent / "$(reboot) x"
+    chosen.mkdir()
+    (chosen / "own.yaml").write_text("{}")
+    (chosen / "own.yaml").chmod(0o646)
+    file.unlink()
+    file.symlink_to(chosen / "own.yaml")
+    with pytest.raises(UserError) as refused:
+        expect_own("configuration", file)
+    command = str(refused.value).rsplit("(chmod ", 1)[1][:-1]
+    assert shlex.split(command) == ["o-w", str(chosen / "own.yaml")]
+    assert command.endswith("/$(reboot) x/own.yaml'"), "within quotes"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives a file away")
+def test_a_name_writes_no_line_of_its_own_into_the_log(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    named = file.rename(file.parent / "a\x1b[31m\nroot: all is well.yaml")
+    os.chown(named, OTHER, -1)
+    expect_own("configuration", named)
+    (message,) = caplog.messages
+    assert message.isprintable()
+    assert r"a\x1b[31m\nroot: all is well.yaml" in message
