@@ -9,7 +9,7 @@ import json
 
 from myisam_advisor.catalogue.forecasts import Forecast
 from myisam_advisor.history.noticed_changes import Change
-from myisam_advisor.history.verification import Outcome, Window
+from myisam_advisor.history.verification import MeasureOutcome, Window
 from myisam_advisor.judging.findings import Blind, Dropped, Finding, NotApplicable, QuotedProof, ShownFact, Suspicion
 from myisam_advisor.judging.past import Episode
 from myisam_advisor.proofs.proof import Proof
@@ -250,7 +250,7 @@ def _measured() -> Schema:
 
 
 def _verify() -> Schema:
-    outcome = shape_of(Outcome)
+    outcome = shape_of(MeasureOutcome)
     properties = {
         "changed_at": {"type": "number", "description": "Seconds since 1970."},
         "window": shape_of(Window),

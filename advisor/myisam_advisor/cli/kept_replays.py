@@ -260,7 +260,7 @@ def proofs_of_replay(
     untold: Set[str] = frozenset(),
 ) -> Iterable[Proof]:
     """One for each variant that is one rule's change alone, and has an interval: several together prove none of them; none of the variants that are `untold`."""
-    from myisam_advisor.proofs.proof import REPLAY, Load, Proof
+    from myisam_advisor.proofs.proof import REPLAY, Proof, ProvedLoad
 
     for variant in result.variants:
         if len(variant.rules) != 1 or variant.times is None or variant.low is None or variant.high is None:
@@ -280,7 +280,7 @@ def proofs_of_replay(
             server_product=result.server,
             server_version=result.version,
             taken_at=result.taken_at,
-            workload=Load(statements_per_second, dict(table_bytes)),
+            workload=ProvedLoad(statements_per_second, dict(table_bytes)),
             server=server,
             recorded_at=recording.began_at,
         )

@@ -114,7 +114,7 @@ def keep(proofs: Sequence[Proof], store: ProofStore) -> Keeping:
 
 def proofs_of_trial(result: TrialResult, ground: Ground, rules: Sequence[Rule], now: float) -> Iterable[Proof]:
     """One for each rule whose remedy was a variant of this trial, with every workload that has an interval."""
-    from myisam_advisor.proofs.proof import Load, Proof, together
+    from myisam_advisor.proofs.proof import Proof, ProvedLoad, together
 
     table = ground.table
     for rule in rules:
@@ -140,7 +140,7 @@ def proofs_of_trial(result: TrialResult, ground: Ground, rules: Sequence[Rule], 
             server_product=result.server,
             server_version=result.version,
             taken_at=now,
-            workload=Load(ground.statements_per_second, {table.label: table.counted_bytes}),
+            workload=ProvedLoad(ground.statements_per_second, {table.label: table.counted_bytes}),
             server=ground.server,
         )
 

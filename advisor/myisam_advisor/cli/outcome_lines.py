@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
-from myisam_advisor.history.verification import Outcome
+from myisam_advisor.history.verification import MeasureOutcome
 from myisam_advisor.texts.templates import figure, printable
 
 HEADINGS = ("before", "after", "times", "95 % interval", "samples")
@@ -14,7 +14,7 @@ STYLES = {"improved": "bold green", "worse": "bold red", "not enough data": "dim
 GAP = "  "
 
 
-def outcome_lines(outcomes: Sequence[Outcome], load: Outcome | None, width: int) -> Iterable[Text]:
+def outcome_lines(outcomes: Sequence[MeasureOutcome], load: MeasureOutcome | None, width: int) -> Iterable[Text]:
     """The lines for so many columns."""
     told = [*outcomes, *([load] if load else [])]
     names = [printable(one.name) for one in told]
@@ -31,7 +31,7 @@ def outcome_lines(outcomes: Sequence[Outcome], load: Outcome | None, width: int)
         yield _line("" if is_narrow else f"{name:{named}}", cells, widths, verdict)
 
 
-def _figures(one: Outcome) -> tuple[str, ...]:
+def _figures(one: MeasureOutcome) -> tuple[str, ...]:
     return (
         figure(one.before),
         figure(one.after),

@@ -7,14 +7,14 @@ import statistics
 from collections.abc import Sequence
 from itertools import pairwise
 
-from myisam_advisor.history.verification import MINIMUM_SAMPLES, Outcome, Window
+from myisam_advisor.history.verification import MINIMUM_SAMPLES, MeasureOutcome, Window
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.templates import duration
 
 MINUTE_SECONDS = 60
 
 
-def has_enough_samples(outcome: Outcome) -> bool:
+def has_enough_samples(outcome: MeasureOutcome) -> bool:
     """Whether there are so many on both sides that the ratio has an interval."""
     return min(outcome.samples) >= MINIMUM_SAMPLES
 

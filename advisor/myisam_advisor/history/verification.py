@@ -39,7 +39,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MeasureOutcome:
     """What became of one measure. `low` and `high` bound the ratio after/before with 95 % confidence.
 
     They are None where there are too few samples, or what is measured happens in so few of them that the ratio may be anything. Without a ratio there was nothing before.
@@ -58,7 +58,7 @@ class Outcome:
 
 def compare_measure(
     measure: Measure, curve: Curve, load: Mapping[float, float | None] | None, window: Window
-) -> Outcome:
+) -> MeasureOutcome:
     """One curve before and after, divided by the load at the same moments where the measure says so."""
     name = f"{curve.name}{f' / {measure.per}' if measure.per else ''}"
     before, after = (
@@ -68,11 +68,11 @@ def compare_measure(
     counts = (len(before), len(after))
     means = [statistics.fmean(values) if values else None for values in (before, after)]
     if min(counts) < MINIMUM_SAMPLES:
-        return Outcome(name, measure.better, means[0], means[1], counts, None, None, None, NOT_ENOUGH)
+        return MeasureOutcome(name, measure.better, means[0], means[1], counts, None, None, None, NOT_ENOUGH)
     ratio, low, high = _ratio_with_interval(before, after)
     if _may_be_chance(before, after):
-        return Outcome(name, measure.better, means[0], means[1], counts, ratio, None, None, NOT_ENOUGH)
-    return Outcome(
+        return MeasureOutcome(name, measure.better, means[0], means[1], counts, ratio, None, None, NOT_ENOUGH)
+    return MeasureOutcome(
         name, measure.better, means[0], means[1], counts, ratio, low, high, verdict_of(measure.better, ratio, low, high)
     )
 
@@ -147,7 +147,7 @@ def verdict_of(better: str, ratio: float | None, low: float | None, high: float 
     return NOT_ENOUGH
 
 
-def overall(outcomes: Sequence[Outcome]) -> str:
+def overall(outcomes: Sequence[MeasureOutcome]) -> str:
     """One word for all measures: worse beats improved, because it must not be overlooked; without any that tells, not enough data."""
     verdicts = [outcome.verdict for outcome in outcomes]
     return next((verdict for verdict in (WORSE, IMPROVED, UNCHANGED) if verdict in verdicts), NOT_ENOUGH)

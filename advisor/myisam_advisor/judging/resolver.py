@@ -57,7 +57,7 @@ class NoGain:
     why: str
 
 
-Outcome = Worded | NotWorth | NoRoom | NoGain | PlanNeeds
+CandidateOutcome = Worded | NotWorth | NoRoom | NoGain | PlanNeeds
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class Resolution:
 def resolve(
     candidates: Iterable[Candidate],
     rules: Sequence[Rule],
-    put_in_words: Callable[[Candidate], Outcome],
+    put_in_words: Callable[[Candidate], CandidateOutcome],
     suppression: Callable[[Candidate], tuple[str, str] | None],
     keep: Callable[[Worded], None] = lambda _worded: None,
 ) -> Resolution:

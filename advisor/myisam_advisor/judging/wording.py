@@ -10,7 +10,7 @@ from myisam_advisor.catalogue.forecasts import forecast_of
 from myisam_advisor.catalogue.rules import SEVERITIES, Rule
 from myisam_advisor.judging.faults import FAULTS, KnownFaults, RuleError
 from myisam_advisor.judging.findings import Finding, NotEvaluated, QuotedProof, ShownFact
-from myisam_advisor.judging.resolver import CONFIRMED, Candidate, NoGain, Outcome, Worded
+from myisam_advisor.judging.resolver import CONFIRMED, Candidate, CandidateOutcome, NoGain, Worded
 from myisam_advisor.proofs.proof import NO_DIFFERENCE, WORSE, WORTH_IT
 from myisam_advisor.proofs.settled import Settled, figures_in_words, settled
 from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
@@ -74,7 +74,7 @@ class Wording:
         self.proofs = proofs
         self.faults: dict[str, NotEvaluated] = {}
 
-    def put_in_words(self, candidate: Candidate) -> Outcome:
+    def put_in_words(self, candidate: Candidate) -> CandidateOutcome:
         """The finding with what its plan takes, or why there is none. Nothing is booked."""
         rule = candidate.rule
         try:
@@ -90,7 +90,7 @@ class Wording:
         self.known.budget.grant(f"{finding.rule} {finding.object}".strip(), finding.memory_bytes)
         self.known.planned_index_bytes.update(worded.index_bytes)
 
-    def _held_against_proofs(self, candidate: Candidate) -> Outcome:
+    def _held_against_proofs(self, candidate: Candidate) -> CandidateOutcome:
         """The finding as what was proved here leaves it: as it is, with its trial for a remedy, as a warning against it, or not at all."""
         rule, row = candidate.rule, candidate.row
         wants_proof = rule.proof is not None and rule.proof.required
@@ -124,7 +124,7 @@ class Wording:
             return None
         return settled(candidate.rule, candidate.object, candidate.row, draft.texts, self.proofs, self.known.all)
 
-    def _draft(self, candidate: Candidate) -> _Draft | Outcome:
+    def _draft(self, candidate: Candidate) -> _Draft | CandidateOutcome:
         """The remedy of a candidate, as this server allows it; what its planner says where it has none. Raises RuleError."""
         from jinja2 import TemplateError
 

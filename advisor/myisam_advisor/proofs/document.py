@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from myisam_advisor.proofs.proof import VERDICTS, Kind, Load, Proof
+from myisam_advisor.proofs.proof import VERDICTS, Kind, Proof, ProvedLoad
 from myisam_exporter.outside.documents import DocumentError, parse_json
 from myisam_exporter.outside.numbers import LARGEST_WHOLE, is_number
 
@@ -61,7 +61,7 @@ def proof_of(text: str) -> Proof:
         server_product=_text(whole, "server_product"),
         server_version=_text(whole, "server_version"),
         taken_at=_number(whole, "taken_at", LATEST_MOMENT),
-        workload=Load(
+        workload=ProvedLoad(
             None if rate is None else _number(load, "statements_per_second", MAXIMUM_RATE),
             {_short(name, "workload.tables"): int(_number(tables, name, LARGEST_WHOLE)) for name in tables},
         ),

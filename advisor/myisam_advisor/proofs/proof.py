@@ -32,7 +32,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class ProvedLoad:
     """What the server had to do when the proof was made, and how many bytes each table had (data and index)."""
 
     statements_per_second: float | None = None
@@ -61,7 +61,7 @@ class Proof:
     server_product: str
     server_version: str
     taken_at: float
-    workload: Load = field(default_factory=Load)
+    workload: ProvedLoad = field(default_factory=ProvedLoad)
     server: str = ""
     recorded_at: float | None = None
     before: Mapping[str, str] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProofOutcome:
     """What several kinds say together."""
 
     times: float
@@ -102,7 +102,7 @@ class Outcome:
     verdict: str
 
 
-def together(kinds: Sequence[Kind]) -> Outcome:
+def together(kinds: Sequence[Kind]) -> ProofOutcome:
     """The geometric mean of what they gained, from the lowest to the highest end of their intervals.
 
     It is worth it where one gained and none lost, worse the other way round; no difference only where none makes any. There must be one.
@@ -117,7 +117,7 @@ def together(kinds: Sequence[Kind]) -> Outcome:
     else:
         verdict = UNCLEAR
     mean = exp(sum(log(max(one.times, 1e-9)) for one in kinds) / len(kinds))
-    return Outcome(mean, min(one.low for one in kinds), max(one.high for one in kinds), verdict)
+    return ProofOutcome(mean, min(one.low for one in kinds), max(one.high for one in kinds), verdict)
 
 
 def server_key(hostname: object, port: object, data_directory: object) -> str:

@@ -8,7 +8,17 @@ from time import localtime
 
 from myisam_advisor.catalogue.rules import Proving, Rule
 from myisam_advisor.proofs.changes import changes_of, is_about
-from myisam_advisor.proofs.proof import REPLAY, UNCLEAR, WORSE, WORTH_IT, Kind, Outcome, Proof, server_key, together
+from myisam_advisor.proofs.proof import (
+    REPLAY,
+    UNCLEAR,
+    WORSE,
+    WORTH_IT,
+    Kind,
+    Proof,
+    ProofOutcome,
+    server_key,
+    together,
+)
 from myisam_advisor.proofs.store import KeptProofs
 from myisam_advisor.proofs.validity import still_valid
 from myisam_advisor.texts.lists import listed
@@ -36,7 +46,7 @@ class Settled:
     """
 
     proof: Proof
-    outcome: Outcome
+    outcome: ProofOutcome
     why_not: str
     now: float
     in_memory: bool = False
@@ -99,7 +109,7 @@ def settled(
     return min(found, key=lambda one: (bool(one.why_not), one.verdict == UNCLEAR, -one.proof.taken_at), default=None)
 
 
-def decided(proof: Proof, proving: Proving | None, row: Row) -> Outcome:
+def decided(proof: Proof, proving: Proving | None, row: Row) -> ProofOutcome:
     """What the proof says of this finding: of a trial's workloads those count that the rule speaks of; of a replay, the whole."""
     if proving is not None and proof.experiment == proving.experiment:
         decisive = {one.workload for one in proving.decided_by if not one.when or row.get(one.when)}
@@ -108,8 +118,8 @@ def decided(proof: Proof, proving: Proving | None, row: Row) -> Outcome:
             return together(kinds)
         if decisive:
             # What this finding is about was not among what was tried.
-            return Outcome(proof.times, proof.low, proof.high, UNCLEAR)
-    return Outcome(proof.times, proof.low, proof.high, proof.verdict)
+            return ProofOutcome(proof.times, proof.low, proof.high, UNCLEAR)
+    return ProofOutcome(proof.times, proof.low, proof.high, proof.verdict)
 
 
 def _is_of(proof: Proof, rule: Rule, about: str, server: str, facts: FactSet) -> bool:
@@ -176,7 +186,7 @@ def _kinds(kinds: Sequence[Kind]) -> str:
     return listed([f"{one.fingerprint} {_times(one.times)}" for one in ordered], TOLD_KINDS)
 
 
-def figures_in_words(outcome: Outcome | Proof) -> str:
+def figures_in_words(outcome: ProofOutcome | Proof) -> str:
     """1.4 times, 1.3 to 1.5."""
     return f"{_times(outcome.times)}, {_number(outcome.low)} to {_number(outcome.high)}"
 

@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 from myisam_advisor.trial.comparison import MINIMUM_ROUNDS, UNCLEAR, Comparison, compare_pairs
 from myisam_advisor.trial.intervals import MANY, PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.listener import Listener
-from myisam_advisor.trial.private.load import Load, LoadMeter
+from myisam_advisor.trial.private.load import LoadMeter, MachineLoad
 from myisam_advisor.trial.warm_up import warm_up_rounds
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
@@ -144,13 +144,13 @@ class _Book(Generic[T]):
 
     def __init__(self, names: Sequence[str], rate: Callable[[T], float], limits: Limits) -> None:
         self.runs: dict[str, list[T]] = {name: [] for name in names}
-        self.loads: list[Load | None] = []
+        self.loads: list[MachineLoad | None] = []
         self._levels: list[float] = []
         self.rate, self.prior_variance = rate, limits.prior_variance
         most = limits.maximum_rounds
         self.enough = max(MINIMUM_ROUNDS, limits.minimum_rounds if most is None else min(limits.minimum_rounds, most))
 
-    def add(self, load: Load | None) -> None:
+    def add(self, load: MachineLoad | None) -> None:
         """A round is over: its load, and the mean logarithm of its rates."""
         self.loads.append(load)
         self._levels.append(statistics.fmean(_logarithm(self.rate(of_one[-1])) for of_one in self.runs.values()))

@@ -14,7 +14,7 @@ from myisam_exporter.metrics.base import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CollectorOutcome:
     """What became of one collector's run."""
 
     success: bool
@@ -28,13 +28,13 @@ class Reading:
 
     pages: Mapping[str, Page] = field(default_factory=dict)
     values: Sequence[Value] = ()
-    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    outcomes: Mapping[str, CollectorOutcome] = field(default_factory=dict)
     failure: str = ""
 
 
 def reading_of(
     found: GroupValues,
-    outcomes: Mapping[str, Outcome],
+    outcomes: Mapping[str, CollectorOutcome],
     before: Mapping[str, Page] | None = None,
     further: Mapping[str, Page] | None = None,
 ) -> Reading:
@@ -49,4 +49,4 @@ def reading_of(
 
 def failed_reading(names: Iterable[str], error: UserError) -> Reading:
     """One that says that these collectors gave nothing, and why."""
-    return Reading(outcomes={name: Outcome(False, True, 0.0) for name in names}, failure=str(error))
+    return Reading(outcomes={name: CollectorOutcome(False, True, 0.0) for name in names}, failure=str(error))

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from myisam_exporter.exposition.reading import Outcome
+from myisam_exporter.exposition.reading import CollectorOutcome
 from myisam_exporter.exposition.text import Page, page_of
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import Choice
@@ -39,12 +39,12 @@ class Follower(Protocol):
 
 def followed(
     follower: Follower, label: str, facts: FactSet, choice: Choice, before: Page, clock: Clock
-) -> tuple[Page, Outcome]:
+) -> tuple[Page, CollectorOutcome]:
     """What a follower exposes after it was told, and how it fared; one that fails costs only itself. `before` is what it exposed last."""
     started = clock.monotonic()
     try:
         page = page_of(follower.metrics, follower.follow(label, facts, choice), before)
     except Exception:
         _log.exception("%s failed on %s", follower.name, label)
-        return Page(), Outcome(False, True, clock.monotonic() - started)
-    return page, Outcome(True, True, clock.monotonic() - started)
+        return Page(), CollectorOutcome(False, True, clock.monotonic() - started)
+    return page, CollectorOutcome(True, True, clock.monotonic() - started)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from myisam_exporter.collectors.base import all_collectors
-from myisam_exporter.exposition.reading import Outcome
+from myisam_exporter.exposition.reading import CollectorOutcome
 from myisam_exporter.exposition.text import Page, page_of
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.snapshot import Snapshot
@@ -22,7 +22,9 @@ COLLECTOR_METRICS = (
 )  # fmt: skip
 
 
-def outcomes_of(snapshot: Snapshot, names: Collection[str], failed_groups: Collection[str]) -> dict[str, Outcome]:
+def outcomes_of(
+    snapshot: Snapshot, names: Collection[str], failed_groups: Collection[str]
+) -> dict[str, CollectorOutcome]:
     """How these collectors fared in a snapshot; one whose group of metrics failed did not succeed either."""
     outcomes = {}
     for collector in all_collectors():
@@ -32,24 +34,30 @@ def outcomes_of(snapshot: Snapshot, names: Collection[str], failed_groups: Colle
             whole = missing is None and collector.incomplete(sample) is None and collector.name not in failed_groups
             # What a daemon elsewhere can never see is no failure of it.
             supported = missing is None or not (missing.off or missing == ELSEWHERE)
-            outcomes[collector.name] = Outcome(whole, supported, snapshot.durations[collector.name])
+            outcomes[collector.name] = CollectorOutcome(whole, supported, snapshot.durations[collector.name])
     return outcomes
 
 
-def successes(outcomes: Mapping[str, Outcome], moment: float) -> dict[str, float]:
+def successes(outcomes: Mapping[str, CollectorOutcome], moment: float) -> dict[str, float]:
     """When those that gave everything did so."""
     return {name: moment for name, outcome in outcomes.items() if outcome.success}
 
 
 def own_page(
-    answers: bool, outcomes: Mapping[str, Outcome], last_success: Mapping[str, float], selected: Collection[str]
+    answers: bool,
+    outcomes: Mapping[str, CollectorOutcome],
+    last_success: Mapping[str, float],
+    selected: Collection[str],
 ) -> Page:
     """The page of `up`, and of how the selected collectors fared."""
     return page_of((UP, *COLLECTOR_METRICS), _values(answers, outcomes, last_success, selected))
 
 
 def _values(
-    answers: bool, outcomes: Mapping[str, Outcome], last_success: Mapping[str, float], selected: Collection[str]
+    answers: bool,
+    outcomes: Mapping[str, CollectorOutcome],
+    last_success: Mapping[str, float],
+    selected: Collection[str],
 ) -> Iterable[Value]:
     yield Value("up", int(answers))
     for name, outcome in outcomes.items():

@@ -42,7 +42,7 @@ def explain(rule_id: str | None, sql: bool, site: SiteOptions) -> None:
 
 def _proved(rule_id: str) -> list[str]:
     """What was proved on this machine of the rule's remedy; whether it still fits a server only `proofs` and `check` look at."""
-    from myisam_advisor.proofs.proof import Outcome
+    from myisam_advisor.proofs.proof import ProofOutcome
     from myisam_advisor.proofs.settled import Settled
     from myisam_advisor.proofs.store import of_all, proof_stores
     from myisam_advisor.proofs.validity import still_valid
@@ -50,5 +50,7 @@ def _proved(rule_id: str) -> list[str]:
 
     kept = of_all(proof_stores())
     own = [one for one in kept.proofs if one.rule_id == rule_id]
-    said = ((one, Outcome(one.times, one.low, one.high, one.verdict), still_valid(one, None, kept.now)) for one in own)
+    said = (
+        (one, ProofOutcome(one.times, one.low, one.high, one.verdict), still_valid(one, None, kept.now)) for one in own
+    )
     return [printable(Settled(one, outcome, why_not or "", kept.now).sentence) for one, outcome, why_not in said]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from myisam_advisor.catalogue.rules import Measure, Rule
     from myisam_advisor.history.ledger import Forecast
     from myisam_advisor.history.noticed_changes import Change
-    from myisam_advisor.history.verification import Outcome, Window
+    from myisam_advisor.history.verification import MeasureOutcome, Window
 
 EXIT_STATUSES = {"improved": 0, "unchanged": 0, "worse": 1, "not enough data": 3}
 FORMATS = ("text", "json")
@@ -35,8 +35,8 @@ class Compared(NamedTuple):
     """What was compared, of which moments there are samples (seconds since 1970), and what the daemon forecast before the change."""
 
     window: Window
-    outcomes: list[Outcome]
-    load: Outcome | None
+    outcomes: list[MeasureOutcome]
+    load: MeasureOutcome | None
     forecasts: Mapping[str, Forecast]
     moments: tuple[float, ...]
 
@@ -154,7 +154,7 @@ def verify(
 
 
 def _note(
-    target: str, at: float, rules: Sequence[Rule], outcomes: Sequence[Outcome], forecasts: Mapping[str, Forecast]
+    target: str, at: float, rules: Sequence[Rule], outcomes: Sequence[MeasureOutcome], forecasts: Mapping[str, Forecast]
 ) -> None:
     """Put each rule's outcome into the ledger, beside what the daemon's findings forecast before the change."""
     from myisam_advisor.history.ledger import Entry, Measured, own_ledger
@@ -180,7 +180,7 @@ def _note(
             click.echo(f"not noted: {error}", err=True)
 
 
-def _fact_of(outcome: Outcome) -> str:
+def _fact_of(outcome: MeasureOutcome) -> str:
     return outcome.name.partition(" / ")[0].partition("[")[0]
 
 
@@ -320,7 +320,7 @@ def _what_is_lacking(found: Compared, *, has_samples: bool) -> str:
     return what_is_missing(most, found.moments, found.window, time.time())
 
 
-def _caution(load: Outcome | None) -> str:
+def _caution(load: MeasureOutcome | None) -> str:
     from myisam_advisor.history.verification import ALIKE_LOADS
 
     if load is None or load.ratio is None or ALIKE_LOADS[0] <= load.ratio <= ALIKE_LOADS[1]:

@@ -19,7 +19,7 @@ DISTURBING_SHARE, IDLE_SHARE = 0.35, 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class MachineLoad:
     """Shares of all processors over a time: what others took of them (a hypervisor, too), and what nobody did; and its length."""
 
     others: float
@@ -50,7 +50,7 @@ class LoadMeter:
         """A round begins."""
         self._before = self._read()
 
-    def lap(self) -> Load | None:
+    def lap(self) -> MachineLoad | None:
         """The load since it began."""
         before, now = self._before, self._read()
         if before is None or now is None:
@@ -60,7 +60,7 @@ class LoadMeter:
         if whole <= 0:
             return None
         # A tick is counted for whom it finds: over short times our own may be a little more than all.
-        return Load(min(max((busy - own) / whole, 0.0), 1.0), min(max(idle / whole, 0.0), 1.0), whole)
+        return MachineLoad(min(max((busy - own) / whole, 0.0), 1.0), min(max(idle / whole, 0.0), 1.0), whole)
 
     def _read(self) -> _Reading | None:
         try:

@@ -27,7 +27,7 @@ from myisam_advisor.history.verification import (
     NOT_ENOUGH,
     UNCHANGED,
     WORSE,
-    Outcome,
+    MeasureOutcome,
     Window,
     compare_measure,
     overall,
@@ -87,7 +87,7 @@ def test_a_change_is_certain_and_worthwhile_or_it_is_none(ratio: float | None, l
     assert verdict_of("higher", ratio, low, high) == other.get(expected, expected)
 
 
-def compared(before: Sequence[float], after: Sequence[float], better: str = "lower") -> Outcome:
+def compared(before: Sequence[float], after: Sequence[float], better: str = "lower") -> MeasureOutcome:
     points: list[tuple[float, float | None]] = [(float(moment), value) for moment, value in enumerate([*before, *after])]
     return compare_measure(Measure("x", better), Curve("here", "x", tuple(points)), None, Window(0, len(before), len(before), len(points)))
 
@@ -151,7 +151,7 @@ def test_of_what_happens_seldom_equals_are_hardly_ever_told_as_better_or_worse()
 
 def test_what_became_worse_is_not_hidden_by_what_improved() -> None:
     def together(*verdicts: str) -> str:
-        return overall([Outcome("x", "lower", 1, 1, (60, 60), 1, 1, 1, verdict) for verdict in verdicts])
+        return overall([MeasureOutcome("x", "lower", 1, 1, (60, 60), 1, 1, 1, verdict) for verdict in verdicts])
 
     assert together(IMPROVED, NOT_ENOUGH, WORSE, UNCHANGED) == WORSE
     assert together(UNCHANGED, NOT_ENOUGH, IMPROVED) == IMPROVED
@@ -360,7 +360,7 @@ def test_a_pipe_that_is_told_its_columns_gets_each_line_whole(tmp_path: Path) ->
 
 @pytest.mark.parametrize(("width", "is_narrow"), [(80, True), (130, False)])
 def test_names_are_whole_at_any_width(width: int, is_narrow: bool) -> None:
-    outcome = Outcome("mysqld.voluntary_switches_per_second / status.Questions.per_second", "lower", 1234.5, 12.25, (60, 60), 0.01, 0.005, 0.02, IMPROVED)
+    outcome = MeasureOutcome("mysqld.voluntary_switches_per_second / status.Questions.per_second", "lower", 1234.5, 12.25, (60, 60), 0.01, 0.005, 0.02, IMPROVED)
     lines = [line.plain for line in outcome_lines([outcome], None, width)]
     assert any(line.startswith(outcome.name) for line in lines)
     assert (outcome.name in lines) == is_narrow

@@ -7,7 +7,7 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.judging.findings import Finding
-from myisam_advisor.judging.resolver import Candidate, Outcome, Resolution, Worded, resolve
+from myisam_advisor.judging.resolver import Candidate, CandidateOutcome, Resolution, Worded, resolve
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanNeeds
 
@@ -19,11 +19,11 @@ def candidate(rule: str, about: str = "", severity: str | None = None, **row: in
     return Candidate(known, row, severity or known.severity, about, known.variable)
 
 
-def finding_of(one: Candidate) -> Outcome:
+def finding_of(one: Candidate) -> CandidateOutcome:
     return Worded(Finding(one.rule.id, one.rule.title, one.severity, "likely", one.rule.scope, one.object, one.variable, "", (), "", "", "", "", "", ()))
 
 
-def resolved(*candidates: Candidate, outcome: Callable[[Candidate], Outcome] = finding_of, suppressed: str = "") -> Resolution:
+def resolved(*candidates: Candidate, outcome: Callable[[Candidate], CandidateOutcome] = finding_of, suppressed: str = "") -> Resolution:
     return resolve(candidates, tuple(RULES.values()), outcome, lambda one: ("why", "") if one.rule.id == suppressed else None)
 
 
@@ -68,7 +68,7 @@ def test_many_tables_of_one_rule_share_no_variable() -> None:
 def test_of_one_rule_the_worst_is_asked_first_and_has_what_there_is() -> None:
     asked = []
 
-    def outcome(one: Candidate) -> Outcome:
+    def outcome(one: Candidate) -> CandidateOutcome:
         asked.append(one.object)
         return finding_of(one)
 
@@ -142,8 +142,8 @@ def test_a_suspicion_hides_nothing_that_is_confirmed() -> None:
 
 
 def test_what_cannot_be_planned_is_dropped_or_undecided_and_takes_no_variable() -> None:
-    def outcome(one: Candidate) -> Outcome:
-        unplanned: dict[str, Outcome] = {"key-buffer-too-small": NoRoom("no room"), "table-cache-too-small": PlanNeeds("more", "how")}
+    def outcome(one: Candidate) -> CandidateOutcome:
+        unplanned: dict[str, CandidateOutcome] = {"key-buffer-too-small": NoRoom("no room"), "table-cache-too-small": PlanNeeds("more", "how")}
         return unplanned.get(one.rule.id) or finding_of(one)
 
     resolution = resolved(candidate("key-buffer-too-small", "default"), candidate("key-buffer-too-large", "default", "info"), candidate("table-cache-too-small"), outcome=outcome)
@@ -155,7 +155,7 @@ def test_what_cannot_be_planned_is_dropped_or_undecided_and_takes_no_variable() 
 def test_memory_goes_to_the_remedies_that_others_are_planned_after() -> None:
     asked: list[str] = []
 
-    def outcome(one: Candidate) -> Outcome:
+    def outcome(one: Candidate) -> CandidateOutcome:
         asked.append(one.rule.id)
         return finding_of(one)
 

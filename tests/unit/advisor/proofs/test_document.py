@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from myisam_advisor.proofs.document import MAXIMUM_BYTES, MAXIMUM_TEXT, ProofError, proof_of, text_of
-from myisam_advisor.proofs.proof import VERDICTS, Load
+from myisam_advisor.proofs.proof import VERDICTS, ProvedLoad
 from myisam_advisor.trial import comparison
 from tests.support.proofs import kind, proof
 
@@ -78,7 +78,7 @@ def test_what_is_no_document_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     "one",
-    [replace(WHOLE, times=math.nan), replace(WHOLE, objects=("log.\ud800",)), replace(WHOLE, change=("x" * MAXIMUM_TEXT,) * 100, workload=Load(None, {"y" * 1000 + str(n): 1 for n in range(999)}))],
+    [replace(WHOLE, times=math.nan), replace(WHOLE, objects=("log.\ud800",)), replace(WHOLE, change=("x" * MAXIMUM_TEXT,) * 100, workload=ProvedLoad(None, {"y" * 1000 + str(n): 1 for n in range(999)}))],
 )  # fmt: skip
 def test_what_would_not_be_read_back_is_not_written(one: Any) -> None:
     with pytest.raises(ProofError):

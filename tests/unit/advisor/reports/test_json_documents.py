@@ -14,7 +14,7 @@ from myisam_advisor.cli.kept_trials import Keeping
 from myisam_advisor.daemon.pages import _advice_of
 from myisam_advisor.factbase.document import as_document
 from myisam_advisor.history.noticed_changes import Change
-from myisam_advisor.history.verification import Outcome, Window
+from myisam_advisor.history.verification import MeasureOutcome, Window
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.reports.one_table import one_table, table_names
 from myisam_advisor.reports.one_table_text import one_table_as_json
@@ -144,7 +144,7 @@ def test_a_trial() -> None:
 
 
 def test_a_change_verified() -> None:
-    outcome = Outcome("status.Questions.per_second", "lower", 5.0, 3.0, (9, 9), 0.6, 0.5, 0.7, "improved")
+    outcome = MeasureOutcome("status.Questions.per_second", "lower", 5.0, 3.0, (9, 9), 0.6, 0.5, 0.7, "improved")
     for load in (outcome, None):
         found = Compared(Window(1.0, 2.0, 3.0, 4.0), [outcome], load, {}, ())
         document = assert_keeps("verify", verify_as_json(9.0, [Change(2.5, "key_buffer_size", "1", None)], found, ["One.", "Two."]))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.trial.private import load
-from myisam_advisor.trial.private.load import Load, LoadMeter
+from myisam_advisor.trial.private.load import LoadMeter, MachineLoad
 
 OURS, CHILD, GRANDCHILD = 100, 200, 300
 
@@ -59,7 +59,7 @@ def test_what_is_not_told_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(("others", "idle", "disturbs"), [(0.9, 0.0, True), (0.5, 0.5, False), (0.2, 0.0, False), (0.36, 0.05, True)])
 def test_a_load_that_leaves_a_processor_idle_disturbs_nobody(others: float, idle: float, disturbs: bool) -> None:
-    assert Load(others, idle, 1.0).disturbs is disturbs
+    assert MachineLoad(others, idle, 1.0).disturbs is disturbs
 
 
 def test_our_own_children_are_no_others() -> None:

@@ -11,7 +11,7 @@ import pytest
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run
 from myisam_advisor.trial.intervals import MANY, PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.listener import Listener
-from myisam_advisor.trial.private.load import Load, LoadMeter
+from myisam_advisor.trial.private.load import LoadMeter, MachineLoad
 from myisam_advisor.trial.results import WorkloadResult
 from myisam_advisor.trial.rounds import (
     BUDGET,
@@ -27,7 +27,7 @@ from myisam_advisor.trial.rounds import (
     run_told_rounds,
 )
 
-QUIET, BUSY = Load(0.05, 0.4, 2.0), Load(0.9, 0.0, 2.0)
+QUIET, BUSY = MachineLoad(0.05, 0.4, 2.0), MachineLoad(0.9, 0.0, 2.0)
 
 BEGAN = 1000.0
 
@@ -35,11 +35,11 @@ BEGAN = 1000.0
 class Told(LoadMeter):
     """Loads as they are told, round by round; the last one stays."""
 
-    def __init__(self, *loads: Load | None) -> None:
+    def __init__(self, *loads: MachineLoad | None) -> None:
         super().__init__(Path("/nonexistent"))
         self.loads = list(loads)
 
-    def lap(self) -> Load | None:
+    def lap(self) -> MachineLoad | None:
         return self.loads.pop(0) if len(self.loads) > 1 else self.loads[0]
 
 
@@ -59,7 +59,7 @@ class Machine:
 
         return run
 
-    def rounds(self, limits: Limits, *loads: Load | None, **rates: float) -> Rounds[float]:
+    def rounds(self, limits: Limits, *loads: MachineLoad | None, **rates: float) -> Rounds[float]:
         variants = {name: self.variant(name, rate) for name, rate in rates.items()}
         return run_rounds(variants, float, limits, lambda _: None, clock=lambda: self.now, meter=Told(*(loads or (QUIET,))))
 

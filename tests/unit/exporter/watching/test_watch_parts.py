@@ -14,7 +14,7 @@ import pytest
 from myisam_exporter.collectors.base import NOT_TRACED, all_collectors
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
-from myisam_exporter.exposition.reading import Outcome, Reading
+from myisam_exporter.exposition.reading import CollectorOutcome, Reading
 from myisam_exporter.exposition.text import Page, page_of
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.tracepoints import Following
@@ -97,7 +97,7 @@ def test_what_is_off_or_elsewhere_is_no_failure_and_a_failed_group_is_one() -> N
 
 
 def test_the_own_page_tells_of_those_that_were_selected_only() -> None:
-    outcomes = {"status": Outcome(True, True, 0.5), "myi": Outcome(False, False, 0.0)}
+    outcomes = {"status": CollectorOutcome(True, True, 0.5), "myi": CollectorOutcome(False, False, 0.0)}
     text = own_page(True, outcomes, {"status": 50.0}, {"status"}).text.decode()
     assert 'success{collector="status"} 1' in text
     assert "myi" not in text.replace("myisam", "")
