@@ -227,7 +227,10 @@ class Session:
     def _limit(self) -> None:
         version = self.version
         # Where a server is set to autocommit=0, what we read of a table would keep its definition locked from look to look.
-        settings = ["SESSION autocommit=1", f"SESSION lock_wait_timeout={LOCK_WAIT_TIMEOUT_SECONDS}"]
+        # A server may pass over the character set that a client asks for (skip-character-set-client-handshake), or set another (init_connect).
+        settings = ["NAMES utf8mb4", "SESSION autocommit=1", f"SESSION lock_wait_timeout={LOCK_WAIT_TIMEOUT_SECONDS}"]
+        # What the server sets for everybody decides how SHOW CREATE quotes, which parts it leaves out (NO_TABLE_OPTIONS), whether '' is NULL.
+        settings += ["SESSION sql_mode=''", "SESSION sql_quote_show_create=1"]
         # Where a server limits everybody's SELECTs, answers would be cut without a word, or refused (max_join_size).
         settings += [f"SESSION sql_select_limit={NO_LIMIT}", "SESSION sql_big_selects=1"]
         if version.at_least(mariadb=(10, 1)):

@@ -1,0 +1,57 @@
+"""What a server sets for everybody's sessions, and what of it would reach ours."""
+
+from pathlib import Path
+
+import pymysql
+import pytest
+
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.server.session import Session
+from tests.support.servers import CopiedServer, binaries_of
+
+from .conftest import on_every_server, schema, target
+from .test_trial_upgrade import PLAIN, ROWS, Upgrading, upgraded, verdicts
+from .trials import temporary
+
+__all__ = ["temporary"]
+# Of MySQL before 8.0 and MariaDB; NO_FIELD_OPTIONS and NO_KEY_OPTIONS belong to it there.
+LESS_SHOWN = "ANSI_QUOTES,NO_TABLE_OPTIONS"
+
+
+def shown(server: PrivateServer, name: str) -> list[tuple[str | None, ...]]:
+    with Session(target(server)) as session:
+        return session.rows(f"SHOW CREATE TABLE {name}.`or der`")
+
+
+@on_every_server
+def test_a_definition_is_shown_to_us_as_ever(server: PrivateServer) -> None:
+    modes = "ANSI_QUOTES" if server.binaries.family == "mysql" else LESS_SHOWN
+    ((before,),) = server.execute("SELECT @@global.sql_mode")
+    with schema(server, "shown") as name:
+        server.execute(f"CREATE TABLE {name}.`or der` (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM")
+        plain = shown(server, name)
+        server.execute(f"SET GLOBAL sql_mode = '{modes}'", "SET GLOBAL sql_quote_show_create = 0")
+        try:
+            assert shown(server, name) == plain
+        finally:
+            server.execute(f"SET GLOBAL sql_mode = '{before}'", "SET GLOBAL sql_quote_show_create = 1")
+
+
+@on_every_server
+def test_names_come_in_our_character_set_whatever_the_server_prefers(server: PrivateServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian 12's PyMySQL asks for its character set in the login alone, behind which an init_connect may set another."""
+    monkeypatch.setattr(pymysql.connections.Connection, "set_character_set", lambda *_: None)
+    with schema(server, "表ä") as name:
+        server.execute("CREATE USER namer@localhost", f"GRANT SELECT ON `{name}`.* TO namer@localhost", "SET GLOBAL init_connect = 'SET NAMES latin1'")
+        try:
+            with Session(target(server, "namer")) as session:
+                assert (name,) in session.rows("SHOW DATABASES")
+        finally:
+            server.execute("SET GLOBAL init_connect = ''", "DROP USER namer@localhost")
+
+
+def test_an_upgrade_is_tried_with_whole_definitions(temporary: Path) -> None:
+    """MySQL 9.7 makes the tables of 5.6 by what SHOW CREATE says: other quotes were a syntax error of every table, and a missing ENGINE ended the trial."""
+    with CopiedServer(binaries_of("mysql-5.6"), [f"--sql-mode={LESS_SHOWN}"]) as server, schema(server, "upgraded") as name:
+        server.execute(f"CREATE TABLE plain ({PLAIN}) ENGINE=MyISAM", ROWS, database=name)
+        assert verdicts(upgraded(Upgrading(temporary, server), "mysql-9.7")) == {"plain": "opens"}
