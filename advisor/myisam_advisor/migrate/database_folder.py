@@ -71,6 +71,11 @@ class DatabaseFolder:
             return 0
 
     @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The names of all files. Raises OSError."""
+        return tuple(os.listdir(self._descriptor))
+
+    @cached_property
     def tables_with_index(self) -> frozenset[str]:
         """The tables that have an index file: the scan passes over those whose header is not written yet."""
         return frozenset(table for table, _ in self._with(INDEX))
@@ -108,7 +113,7 @@ class DatabaseFolder:
 
     def _with(self, ending: str) -> set[tuple[str, str | None]]:
         """Tables and partitions that have a file of this ending."""
-        stems = [name.removesuffix(ending) for name in os.listdir(self._descriptor) if name.endswith(ending)]
+        stems = [name.removesuffix(ending) for name in self.files if name.endswith(ending)]
         return {named for named in map(decode_table, stems) if named is not None}
 
 

@@ -25,7 +25,7 @@ def as_document(migration: Migration) -> dict[str, object]:
             "cache_wanted_bytes": [int(number) for number in wanted_cache_bytes(migration.predictions)],
         },
         "foreign_keys_unknown": migration.foreign_keys_unknown or None,
-        "left_out": [{"name": name, "why": why} for name, why in migration.left_out],
+        "left_out": [{"name": name, "why": why} for name, why in (*migration.killed, *migration.left_out)],
     }
 
 

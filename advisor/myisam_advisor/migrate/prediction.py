@@ -87,7 +87,8 @@ class Prediction:
 class Migration:
     """All tables that were asked for, in the order in which to convert them, and those of which nothing can be said; of these, the names that are nobody's (`not_found`).
 
-    `foreign_keys_unknown` is why nobody knows which InnoDB tables refer to these, empty where that is known.
+    `foreign_keys_unknown` is why nobody knows which InnoDB tables refer to these, empty where that is known. `killed` is what a server that was killed
+    in an ALTER left of tables, and how they get their names back.
     """
 
     here: ServerKind
@@ -101,6 +102,7 @@ class Migration:
     disk_free_bytes: int | None
     not_found: tuple[tuple[str, str], ...] = ()
     foreign_keys_unknown: str = ""
+    killed: tuple[tuple[str, str], ...] = ()
 
     def on_target(self, error: Refusal) -> str:
         """What is said of an error that the target would end an ALTER with."""
@@ -274,6 +276,13 @@ def _of_state(table: FoundTable, here: ServerKind) -> list[Refusal]:
 
 def _of_missing(table: FoundTable) -> Refusal:
     """The .MYI can be made of the definition and the rows; the rows of nothing."""
+    if table.renamed_away:
+        old = object_name(table.name[0], table.renamed_away)
+        return Refusal(
+            NO_INDEX_FILE,
+            "its index file (.MYI) is not there",
+            f"It may lie under another name, as its rows: see what is said of {old}.",
+        )
     if table.missing == DATA:
         return Refusal(NO_DATA_FILE, "its rows (.MYD) are not there", "Restore them from a backup.")
     if table.structure.partitioned:

@@ -48,6 +48,8 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
     by_name = {one.name: one for one in migration.predictions}
     converting = [by_name[name] for name in migration.order if not by_name[name].fails]
     yield Text(_headline(migration, len(failing)), style="bold")
+    for name, why in migration.killed:
+        yield Text.assemble((printable(name), "red"), f"  {printable(sentence(why))}")
     if migration.dump_needed:
         yield Text(migration.dump_needed)
     if migration.foreign_keys_unknown:
@@ -84,7 +86,7 @@ def _texts(migration: Migration) -> Iterable[str]:
         yield object_name(*one.name)
         yield from (text for error in (*one.errors, *one.target_errors) for text in (error.why, error.mend))
         yield from (text for change in one.changes for text in (change.what, change.statement))
-    yield from (text for pair in migration.left_out for text in pair)
+    yield from (text for pair in (*migration.killed, *migration.left_out) for text in pair)
 
 
 def _is_escaped(text: str) -> bool:

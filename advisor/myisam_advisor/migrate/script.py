@@ -21,8 +21,8 @@ from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
-# What a killed server left of a copy it takes away when it starts: tried on MySQL 8.0 and 9.7, MariaDB 10.11 and 11.8; not on MySQL 5.5 and 5.6, MariaDB 10.5.
-CLEARS_COPIES_SINCE = ((8, 0), (10, 6))
+# What a killed server left of a copy it takes away when it starts, or comes to the end of it: MariaDB 10.11 and 11.8. MySQL 8.0 and 9.7 keep one that was whole.
+CLEARS_COPIES_SINCE = ((100, 0), (10, 6))
 BATCH_TABLES, BATCH_BYTES = 20, 10 << 30
 LARGE_BYTES = 1 << 30
 # What is to be looked at before the ALTER: it may stop it, or an INSERT long afterwards.
@@ -98,12 +98,10 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
     yield in_comments(
         "A client that is killed leaves its ALTER running on the server: wait until SHOW PROCESSLIST has it no more. What it did then, nobody compared."
     )
-    if migration.to == INNODB and not migration.here.since(*CLEARS_COPIES_SINCE):
-        yield in_comments(
-            "A server that is killed within an ALTER may keep its copy when it starts again: files #sql-...frm and .ibd in the database's directory.\n"
-            "DROP TABLE `DATABASE`.`#mysql50##sql-...` takes both away, with the name as it stands there, without its ending. Where it ends with error 1051\n"
-            "the server knows nothing of them: remove them."
-        )
+    if migration.to == INNODB and (kept := _kept_copies(migration.here)):
+        yield in_comments(kept)
+    for name, why in migration.killed:
+        yield offered(f"{name}: {why}")
     if migration.dump_needed:
         yield in_comments(migration.dump_needed)
     if migration.foreign_keys_unknown:
@@ -114,6 +112,26 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         yield in_comments(
             "Which statements mean another thing afterwards: myisam-advisor migrate, without --format sql."
         )
+
+
+def _kept_copies(here: ServerKind) -> str:
+    """What is said of the copy that a killed server keeps when it starts again."""
+    if here.since(*CLEARS_COPIES_SINCE):
+        return ""
+    which = "A server that is killed within an ALTER may keep its copy when it starts again: "
+    if here.keeps_dictionary:
+        kept = "a file #sql-...ibd in the database's directory.\nDROP TABLE `DATABASE`.`#sql-...` takes it away, with the name as it stands there, without its ending."
+    else:
+        kept = (
+            "files #sql-...frm and .ibd in the database's directory.\n"
+            "DROP TABLE `DATABASE`.`#mysql50##sql-...` takes both away, with the name as it stands there, without its ending. Where it ends with error 1051\n"
+            "the server knows nothing of them: remove them."
+        )
+    beside = "#sql2-... or #sql-backup-..."
+    return (
+        f"{which}{kept}\nNot where a file {beside} lies there: that is a table which has lost its name, and may be all that is left of it. Make the script again\n"
+        "before anything else: it says how the table gets its name back."
+    )
 
 
 def foreign_keys_unknown(migration: Migration) -> str:

@@ -10,13 +10,14 @@ from pathlib import Path
 from myisam_advisor.catalogue.copy_work import copy_work
 from myisam_advisor.migrate.database_folder import DATA, INDEX, DatabaseFolder, tables_of_any_engine
 from myisam_advisor.migrate.foreign_keys import ForeignKey
+from myisam_advisor.migrate.killed_alters import KilledAlter, killed_alters
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.table_names import possible_names
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan, read_root, scan_data_directory
-from myisam_exporter.files.file_names import decode_schema, undivided
+from myisam_exporter.files.file_names import TEMPORARY_PREFIX, decode_schema, undivided
 from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.fulltext_pages import IndexWords, sample_words
 from myisam_exporter.files.merge_members import merges_of_members
@@ -39,7 +40,7 @@ class FoundTable:
 
     `problem` is damage of the rows, `header_problem` of the index file's header. `missing` is the ending of the file that is not there;
     `triggers` lie beside it, which MySQL 8.0 and later keep elsewhere. `referred_by` no file tells: see foreign_look.py. `gone` of `union` are
-    members of which no file is there, of no engine.
+    members of which no file is there, of no engine. `renamed_away` is the name under which its missing files may lie, where a server was killed in an ALTER.
     """
 
     name: TableName
@@ -55,6 +56,7 @@ class FoundTable:
     header_problem: str = ""
     referred_by: tuple[ForeignKey, ...] = ()
     gone: tuple[TableName, ...] = ()
+    renamed_away: str = ""
 
 
 @dataclass(slots=True)
@@ -71,11 +73,12 @@ class _Asked:
 
 @dataclass(slots=True)
 class Found:
-    """What was asked for: the tables, and what is said of the rest, by name; `not_found` of it is what there is none of."""
+    """What was asked for: the tables, and what is said of the rest, by name; `not_found` of it is what there is none of. `killed` are ALTERs that a server was killed in."""
 
     tables: list[FoundTable] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     not_found: list[tuple[str, str]] = field(default_factory=list)
+    killed: list[KilledAlter] = field(default_factory=list)
 
     def none_is(self, name: str, why: str) -> None:
         """There is none of this name."""
@@ -186,10 +189,16 @@ def _take_all(
 ) -> None:
     """What is told of the tables of one database. Raises OSError."""
     files = known.files(schema, asked)
+    killed = killed_alters(schema, folder.files)
+    found.killed += killed
+    renamed_away = next((one.old for one in killed if not one.is_backup), "")
     seen = set()
     for one in structures:
         seen.add(one.table_name)
-        _take(one, schema, files.get(one.table_name, []), known, folder, found, named=one.table_name in asked.names)
+        _take(
+            one, schema, files.get(one.table_name, []), known, folder, found,
+            named=one.table_name in asked.names, renamed_away=renamed_away,
+        )  # fmt: skip
     orphans = (files.keys() | {name for name in folder.without_index if asked.has(name)}) - seen
     for table in sorted(name for name in orphans if not OF_VECTORS.search(name)):
         found.left_out.append(
@@ -207,7 +216,7 @@ def _take_all(
 
 def _take(
     one: FoundStructure, schema: str, files: Sequence[TableFile], known: _Known, folder: DatabaseFolder, found: Found, *,
-    named: bool,
+    named: bool, renamed_away: str,
 ) -> None:  # fmt: skip
     label = object_name(schema, one.table_name)
     if one.structure is None:
@@ -223,6 +232,9 @@ def _take(
     if structure.engine != MYISAM:
         if named:
             found.left_out.append((label, f"it is a table of {structure.engine}, not of MyISAM"))
+        return
+    if not files and one.table_name.startswith(TEMPORARY_PREFIX):
+        # What is left of an ALTER in which MySQL 8.0 or later was killed has a definition under that name.
         return
     unread = known.unread.get(f"{schema}.{one.table_name}", "")
     if not unread and not files and one.table_name in folder.tables_with_index:
@@ -246,6 +258,7 @@ def _take(
     triggers = any(folder.has(f"{undivided(file.stem)}{TRIGGERS}") for file in files)
     told = FoundTable(
         name, structure, contents, crashed, problem, idle, (), merged, missing, triggers, damaged,
+        renamed_away=renamed_away if missing == INDEX else "",
     )  # fmt: skip
     found.tables.append(told)
 

@@ -1,0 +1,96 @@
+"""What a server that was killed in the last moment of an ALTER leaves: a table that has lost its name, while its rows are whole.
+
+The old table is renamed away before the copy takes its name, and a kill between leaves neither. Tried with a SIGKILL before each rename and unlink of
+an ALTER to InnoDB, on MySQL 5.5, 5.6, 8.0 and 9.7, MariaDB 10.5, 10.11 and 11.8: the last two come to the end of it when they start again
+(docs/decisions/037-migrations-from-files.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from myisam_advisor.migrate.server_kind import ServerKind
+from myisam_advisor.texts.templates import object_name
+from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.server.sql import Sql, quote_table, statement
+
+# Of MySQL, and of MariaDB before 10.5, the files of the old table; of MariaDB 10.5 its definition alone. The rest is the process and the connection.
+RENAMED_AWAY = re.compile(r"#sql2-(?P<of>[0-9a-f]+-[0-9a-f]+)(?:#[pP]#.*)?\.MY[ID]\Z", re.ASCII | re.DOTALL)
+BACKUP = re.compile(r"#sql-backup-(?P<of>[0-9a-f]+-[0-9a-f]+)\.frm\Z", re.ASCII)
+OLD_NAME = "#mysql50#"
+
+
+@dataclass(frozen=True, slots=True)
+class KilledAlter:
+    """What lies in the database `schema` under the name `old`, and the name of the copy that was to take its place."""
+
+    schema: str
+    old: str
+    copy: str
+
+    @property
+    def is_backup(self) -> bool:
+        """Whether the definition alone has lost its name, and the rows have theirs."""
+        return self.old.startswith("#sql-backup-")
+
+
+def killed_alters(schema: str, files: Iterable[str]) -> list[KilledAlter]:
+    """Those that the files of a database tell of."""
+    found = set()
+    for file in files:
+        if match := RENAMED_AWAY.match(file):
+            number = match["of"]
+            found.add(KilledAlter(schema, f"#sql2-{number}", f"#sql-{number.replace('-', '_')}"))
+        elif match := BACKUP.match(file):
+            number = match["of"]
+            found.add(KilledAlter(schema, f"#sql-backup-{number}", f"#sql-alter-{number}"))
+    return sorted(found, key=lambda one: one.old)
+
+
+def told(one: KilledAlter, here: ServerKind) -> tuple[str, str]:
+    """Its name, and how the table gets back its own."""
+    way = _by_dictionary(one) if here.keeps_dictionary else _of_backup(one) if one.is_backup else _by_files(one)
+    return (
+        object_name(one.schema, one.old),
+        "a server that was killed at the end of an ALTER left this of a table, and perhaps nothing else. Drop and remove none of it before the table opens "
+        f"by its own name, NAME below (in a script: of the last ALTER that ran). {way}",
+    )
+
+
+def _by_dictionary(one: KilledAlter) -> str:
+    old, copy, name = (
+        quote_table(one.schema, one.old),
+        quote_table(one.schema, one.copy),
+        quote_table(one.schema, "NAME"),
+    )
+    renamed = statement("RENAME TABLE {} TO {};", copy, name)
+    dropped = statement("DROP TABLE IF EXISTS {}, {};", copy, old)
+    return (
+        f"Where SHOW TABLES has NAME, and NAME does not open (error 1017): {_files_back(one)}, then FLUSH TABLES. Where SHOW TABLES has it not, its copy is whole: "
+        f"{renamed} Once NAME opens: {dropped}"
+    )
+
+
+def _by_files(one: KilledAlter) -> str:
+    return (
+        f"Where NAME.frm is there, and NAME does not open (error 1017): {_files_back(one)}, then FLUSH TABLES. Where NAME.frm is not there: rename {one.copy}.frm to "
+        f"NAME.frm, then FLUSH TABLES; where CHECK TABLE NAME says OK, that is the copy, and whole. Else rename it back, and {_files_back(one)}, then FLUSH TABLES. "
+        f"Once NAME opens: {_dropped(one.schema, one.old)} Where that ends with error 1051, remove what is left of it."
+    )
+
+
+def _of_backup(one: KilledAlter) -> str:
+    return (
+        f"Where NAME.frm is not there: rename {one.copy}.frm to NAME.frm, then FLUSH TABLES; where CHECK TABLE NAME says OK, that is the copy, and whole: remove "
+        f"NAME.MYI, NAME.MYD and {one.old}.frm. Else rename it back, {one.old}.frm to NAME.frm, and NAME.ibd, where it is there, to another name, then FLUSH TABLES: "
+        f"that is the table as it was, and {_dropped(one.schema, one.copy)}"
+    )
+
+
+def _files_back(one: KilledAlter) -> str:
+    return f"rename the files whose names begin with {one.old} so that they begin with NAME"
+
+
+def _dropped(schema: str, stem: str) -> Sql:
+    return statement("DROP TABLE {};", quote_table(schema, f"{OLD_NAME}{stem}"))

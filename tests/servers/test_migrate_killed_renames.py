@@ -1,0 +1,136 @@
+"""A server that is killed between the renames at the end of an ALTER: a table has lost its name then, and what is told of it gives it back, with all of its rows."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from MySQLdb import Error
+
+from myisam_advisor.migrate.prediction import Migration
+from myisam_advisor.migrate.script import as_script
+from tests.support.servers import CopiedServer, binaries_of
+
+from .test_migrate_scripts import engines, error_of, fed, looked
+
+# Ends the server before it renames something to a name with this ending. Without dlsym, which older C libraries have under another version.
+ENDS_IT = """
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int rename(const char *old, const char *new) {
+    const char *ending = ENDING;
+    size_t long_enough = strlen(ending), length = strlen(new);
+    if (length >= long_enough && !strcmp(new + length - long_enough, ending)) syscall(SYS_kill, getpid(), SIGKILL);
+    return syscall(SYS_rename, old, new);
+}
+"""
+MADE = "CREATE TABLE kills.t (a INT AUTO_INCREMENT PRIMARY KEY, b VARCHAR(50), KEY (b)) ENGINE=MyISAM"
+ROWS = "SELECT COUNT(*), SUM(CRC32(CONCAT(a, b))) FROM kills.t"
+
+
+class Ended(CopiedServer):
+    """It ends itself with SIGKILL before such a rename, as long as `library` is set."""
+
+    library = ""
+
+    def _environment(self) -> dict[str, str]:
+        return {**super()._environment(), **({"LD_PRELOAD": self.library} if self.library else {})}
+
+
+def ended(name: str, ending: str) -> Iterator[tuple[Ended, list[tuple[object, ...]]]]:
+    """A server that was killed there, and runs again; and what the rows were."""
+    server = Ended(binaries_of(name), ["--innodb-file-per-table=ON", "--innodb-flush-log-at-trx-commit=1"])
+    with server:
+        library = Path(f"{server.directory}.so")
+        try:
+            source = ENDS_IT.replace("ENDING", f'"{ending}"')
+            subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, "-xc", "-"], input=source, text=True, check=True)
+            library.chmod(0o755)
+            server.execute("CREATE DATABASE kills", MADE, "INSERT INTO kills.t (b) VALUES ('one'), ('two'), ('three')", "FLUSH TABLES")
+            rows = server.execute(ROWS)
+            server.library = str(library)
+            server.restart()
+            with suppress(Error):
+                server.execute("ALTER TABLE kills.t ENGINE=InnoDB")
+            assert server.process is not None
+            server.process.wait(10)
+            server.library = ""
+            server.restart()
+            yield server, rows
+        finally:
+            library.unlink(missing_ok=True)
+
+
+def renamed(server: Ended, old: str, new: str) -> None:
+    """All files whose names begin so."""
+    for file in list((server.data_directory / "kills").iterdir()):
+        if file.name.startswith(old):
+            file.rename(file.with_name(new + file.name[len(old) :]))
+    server.execute("FLUSH TABLES")
+
+
+def run_told(server: Ended, why: str, words: str) -> None:
+    """The statement that begins so, of the table `t`."""
+    assert words in why
+    server.execute(words + why.partition(words)[2].partition(";")[0].replace("NAME", "t"))
+
+
+def named_again(server: Ended, migration: Migration) -> None:
+    """As it is told, step by step."""
+    ((name, why),) = migration.killed
+    old = name.partition("`")[2].strip("`")
+    place = server.data_directory / "kills"
+    copy = next(file.stem for file in sorted(place.iterdir()) if file.name.startswith("#sql-") and "backup" not in file.name)
+    listed = ("t",) in server.execute("SHOW TABLES FROM kills")
+    if listed:
+        assert error_of(server, ROWS) == 1017
+        assert f"rename the files whose names begin with {old} so that they begin with NAME, then FLUSH TABLES" in why
+        renamed(server, old, "t")
+    elif server.binaries.family == "mysql":
+        run_told(server, why, "RENAME TABLE")
+    else:
+        assert f"rename {copy}.frm to NAME.frm" in why
+        renamed(server, f"{copy}.frm", "t.frm")
+        if "OK" not in str(server.execute("CHECK TABLE kills.t")):
+            assert "Else rename it back" in why
+            renamed(server, "t.frm", f"{copy}.frm")
+            renamed(server, old, "t")
+    assert "DROP TABLE" in why
+    with suppress(Error):
+        run_told(server, why, "DROP TABLE")
+
+
+# Of MySQL: the index has another name; the old table has, and the copy not yet the old one's; the definition alone is without. Of MariaDB the same.
+KILLS = [
+    ("mysql-5.6", ".MYD"), ("mysql-5.6", "/t.ibd"), ("mysql-5.6", "/t.frm"),
+    ("mysql-8.0", "/t.ibd"), ("mysql-9.7", ".MYD"), ("mysql-9.7", "/t.ibd"),
+    ("mariadb-10.5", "/t.frm"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "ending"), KILLS)
+def test_a_table_that_lost_its_name_is_told_of_and_gets_it_back(name: str, ending: str) -> None:
+    for server, rows in ended(name, ending):
+        migration = looked(server, "kills")
+        assert not [one.name for one in migration.predictions if one.name != ("kills", "t")]
+        script = as_script(migration)
+        assert migration.killed[0][0] in script
+        assert "lost its name" in script
+        named_again(server, migration)
+        assert server.execute(ROWS) == rows
+        assert fed(server, as_script(looked(server, "kills"))) == ""
+        assert engines(server, "kills") == {"t": "InnoDB"}
+        assert server.execute(ROWS) == rows
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mariadb-11.8"])
+def test_later_mariadb_comes_to_its_end(name: str) -> None:
+    for server, rows in ended(name, "/t.frm"):
+        migration = looked(server, "kills")
+        assert (migration.killed, migration.left_out, migration.predictions) == ((), (), ())
+        assert engines(server, "kills") == {"t": "InnoDB"}
+        assert server.execute(ROWS) == rows
+        assert "#sql-" not in as_script(migration)
