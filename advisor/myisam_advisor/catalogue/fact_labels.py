@@ -44,6 +44,7 @@ LABELS = {
     "mysqld.page_cache_misses_per_second": "pages read from a disk",
     "mysqld.read_syscalls_per_second": "read calls",
     "mysqld.threads_running": "threads running",
+    "mysqld.waiting_for_query_cache": "connections in line for the query cache, on average",
     "processlist.longest_seconds": "longest time in that state",
     "server.uptime_seconds": "time since the start",
     "server.version_number": "version of the server",

@@ -80,7 +80,7 @@ class SampleKey(Generic[Sample_co]):
 class Context:
     """What a collector may use: the session with the server, the roots it reads below, and the samples taken before its own.
 
-    `threads_running` holds readings of that state from within the interval: one at each end says little of it. A daemon gives a `scanner`,
+    `threads_running` and `in_query_cache` hold readings of such states from within the interval: one at each end says little. A daemon gives a `scanner`,
     a `sweeper`, `index_names` and `switches`, which remember from look to look, and `following`, by which the kernel counts; in `one_pass` pages
     are asked about while headers are read.
     `names` are those of the server's status and variables that are wanted, by collector; without them all are.
@@ -94,6 +94,7 @@ class Context:
     following: Following | Unknown = NOT_TRACED
     key_caches: tuple[str, ...] = ()
     threads_running: list[float] = field(default_factory=list)
+    in_query_cache: list[int] = field(default_factory=list)
     scanner: DirectoryScanner | None = None
     sweeper: Sweeper | None = None
     one_pass: bool = False

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.collectors.variables import VARIABLES, Variables
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
+from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.granting import global_rights, is_of_role, logged_in_anonymously, way_to
+from myisam_exporter.server.session import Session
 from myisam_exporter.server.sql import Sql, plain_words, statement
 
 
@@ -47,6 +48,7 @@ SYSTEM_USERS = statement(
     "AND (USER <> 'system user' OR COMMAND IN ('Connect', 'Query', 'Slave_SQL', 'Slave_worker') AND {})",
     _busy(plain_words("STATE")),
 )
+FEWEST_GLANCES = 5
 # What an engine says of its own work ("Repair with keycache": thd_proc_info of ha_myisam.cc) is no stage of performance_schema, which has NULL
 # there (tried on MySQL 5.6, 8.0 and 9.7).
 RUNNING = frozenset({"Query", "Execute"})
@@ -62,9 +64,13 @@ SHOW_OTHERS = frozenset({"ALL PRIVILEGES", "PROCESS"})
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """Connections by (schema, state, command): how many, and how long the longest has been so, where the server says."""
+    """Connections by (schema, state, command): how many, and how long the longest has been so, where the server says.
+
+    `in_query_cache` is the mean of all readings of the interval; None of too few.
+    """
 
     groups: dict[tuple[str, str, str], tuple[int, int | None]]
+    in_query_cache: float | None = None
 
 
 CONNECTIONS = SampleKey("processlist", Connections)
@@ -86,7 +92,15 @@ class ProcesslistCollector(Collector[Connections]):
             ("threads", "integer", "How many there are."),
             ("longest_seconds", "integer", "How long the longest has been in this state."),
             source=source,
-        )
+        ),
+        "mysqld": columns(
+            (
+                "waiting_for_query_cache",
+                "real",
+                "Connections in a state that names the query cache, nearly all of them waiting: the mean of at least five readings over the interval.",
+            ),
+            source=source,
+        ),
     }
 
     def collect(self, context: Context) -> Connections | Unknown:
@@ -95,12 +109,8 @@ class ProcesslistCollector(Collector[Connections]):
         if isinstance(variables, Unknown):
             return variables
         session = context.session
-        mysql_threads = (
-            session.version.flavour != "mariadb"
-            and session.version.at_least(mysql=(5, 6))
-            and variables.is_on("performance_schema")
-        )
-        missing = _missing_privilege(context)
+        mysql_threads = has_mysql_threads(session, variables)
+        missing = missing_privilege(session)
         if missing:
             if mysql_threads:
                 # That table is shown from the moment of the grant, also to a connection that began before.
@@ -118,7 +128,10 @@ class ProcesslistCollector(Collector[Connections]):
             )
             if isinstance(rows, Unknown) or _shows_as_many(told, rows):
                 rows = told
-        return rows if isinstance(rows, Unknown) else Connections(_grouped(rows))
+        if isinstance(rows, Unknown):
+            return rows
+        groups = _grouped(rows)
+        return Connections(groups, _mean_of([*context.in_query_cache, _queued(groups)]))
 
     def facts(self, pair: Pair[Connections]) -> Iterable[Block]:
         """One row a state."""
@@ -126,7 +139,23 @@ class ProcesslistCollector(Collector[Connections]):
             {"schema_name": schema, "state": state, "command": command, "threads": threads, "longest_seconds": longest}
             for (schema, state, command), (threads, longest) in pair.after.groups.items()
         )
-        return [STATE_ROWS.block("processlist", rows)]
+        mean = pair.after.in_query_cache
+        at_work = [] if mean is None else [single("mysqld", {"waiting_for_query_cache": mean})]
+        return [STATE_ROWS.block("processlist", rows), *at_work]
+
+
+def _queued(groups: Mapping[tuple[str, str, str], tuple[int, int | None]]) -> int:
+    return sum(threads for (_, state, _), (threads, _) in groups.items() if "query cache" in state.lower())
+
+
+def _mean_of(readings: Sequence[int]) -> float | None:
+    return sum(readings) / len(readings) if len(readings) >= FEWEST_GLANCES else None
+
+
+def has_mysql_threads(session: Session, variables: Variables) -> bool:
+    """Whether performance_schema tells of all connections, without a temporary table."""
+    version = session.version
+    return version.flavour != "mariadb" and version.at_least(mysql=(5, 6)) and variables.is_on("performance_schema")
 
 
 def _shows_as_many(told: Sequence[tuple[str | None, ...]] | Unknown, rows: Sequence[tuple[str | None, ...]]) -> bool:
@@ -146,14 +175,15 @@ def _hides_states(rows: Iterable[tuple[str | None, ...]], least_seconds: int) ->
     )
 
 
-def _missing_privilege(context: Context) -> Unknown | None:
-    grants = context.session.grants()
+def missing_privilege(session: Session) -> Unknown | None:
+    """Why the connections of others are hidden here, and what would show them; None where they are not."""
+    grants = session.grants()
     if isinstance(grants, Unknown):
         return None  # roles and proxies can hide them; the rows themselves will tell
     told = [grant or "" for (grant,) in grants]
     if any(global_rights(grant) & SHOW_OTHERS or is_of_role(grant) for grant in told):
         return None
-    account = context.session.account()
+    account = session.account()
     return Unknown(
         f"no PROCESS privilege: other users' connections are hidden{logged_in_anonymously(account)}",
         way_to("PROCESS ON *.*", account),

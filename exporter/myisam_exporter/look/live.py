@@ -7,15 +7,19 @@ from collections.abc import Callable
 
 from myisam_exporter.collectors.base import PAGE_CACHE_SWEEP_SECONDS, Context
 from myisam_exporter.collectors.status import THREADS_RUNNING
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.queue_glances import QueueGlances
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.outside.numbers import LARGEST_WHOLE
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 
 READINGS = 10
+# Measured: where without the query cache statements were 2.2 times as fast, one glance in twelve saw its queue.
+QUEUE_READINGS = 3
 MINIMUM_STEP_SECONDS = 0.2
 # How long a server may take to come back, to be told from one that is gone.
 RESTART_SECONDS = 5.0
@@ -48,9 +52,9 @@ def collect_facts(
         if not interval_seconds:
             return Interval(take_snapshot(context)).facts()
         before = take_snapshot(context, begins_interval=True)
-        readings = max(1, min(READINGS, int(interval_seconds / MINIMUM_STEP_SECONDS)))
         try:
-            observe(interval_seconds, readings, lambda: _note_threads_running(context))
+            readings = _Readings(context)
+            observe(interval_seconds, readings.count(interval_seconds), readings.take)
             interval = Interval(take_snapshot(context), before)
         except ServerLostError as error:
             raise _restarted(target, timeout_seconds) or error from None
@@ -83,8 +87,24 @@ def up_for(uptime_seconds: float | None) -> str:
     return f" (it is up for {uptime_seconds:.0f} s)"
 
 
-def _note_threads_running(context: Context) -> None:
-    """A state that one reading at each end of the interval would not tell: read on the way too."""
-    running = context.session.status_number(THREADS_RUNNING)
-    if running is not None:
-        context.threads_running.append(running)
+class _Readings:
+    """States that one reading at each end of the interval would not tell: read on the way too."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._queue = QueueGlances(context.session, context.sample(VARIABLES))
+        self._taken = 0
+
+    def count(self, seconds: float) -> int:
+        """How many there are to be in so many seconds."""
+        most = READINGS * QUEUE_READINGS if self._queue else READINGS
+        return max(1, min(most, int(seconds / MINIMUM_STEP_SECONDS)))
+
+    def take(self) -> None:
+        """One of them: each time of the queue, which has gone a moment later, and of the other every third time then."""
+        context = self._context
+        context.in_query_cache += self._queue.glance(context.session)
+        if not (self._queue and self._taken % QUEUE_READINGS):
+            running = context.session.status_number(THREADS_RUNNING)
+            context.threads_running += [] if running is None else [running]
+        self._taken += 1

@@ -8,6 +8,7 @@ from dataclasses import field, replace
 
 from myisam_exporter.collectors.base import all_collectors
 from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading, failed_reading, reading_of
@@ -18,6 +19,7 @@ from myisam_exporter.kernel.freed_memory import give_back
 from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.pairs import pairs_between
+from myisam_exporter.look.queue_glances import QueueGlances
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
 from myisam_exporter.metrics.base import Scene
 from myisam_exporter.outside.clock import CLOCK, Clock
@@ -129,8 +131,11 @@ class Background:
     def _snapshot(self, session: Session) -> Snapshot:
         context = self._options.context(session, self._clock)
         context.threads_running = self._glancer.taken_threads_running()
+        context.in_query_cache = self._glancer.taken_in_query_cache()
         self.memory.lend(context)
-        return take_snapshot(context)
+        snapshot = take_snapshot(context)
+        self._glancer.watch_queue(QueueGlances(session, snapshot.sample(VARIABLES)))
+        return snapshot
 
     def _names(self) -> frozenset[str]:
         """Of whom a look tells how they fared."""

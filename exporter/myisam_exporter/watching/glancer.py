@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 from myisam_exporter.collectors.status import THREADS_RUNNING
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.thread_switches import Switches, ThreadSwitches
+from myisam_exporter.look.queue_glances import QueueGlances
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.numbers import finite_number
+from myisam_exporter.server.driver import Row
 from myisam_exporter.watching.connection import Connection
 from myisam_exporter.watching.glances import STATEMENT, Glance, Glances, Peak
 
@@ -32,6 +35,8 @@ class Glancer:
         self._lock = threading.Lock()
         self._glances = Glances()
         self._threads_running: list[float] = []
+        self._queue: QueueGlances | None = None
+        self._in_query_cache: list[int] = []
 
     def glance(self) -> None:
         """One reading: those at the ends of an interval say little of it."""
@@ -41,15 +46,15 @@ class Glancer:
         moment = self._clock.monotonic()
         try:
             rows = session.rows_or_unknown(STATEMENT, 2)
+            if self._queue is not None:
+                self._in_query_cache += self._queue.glance(session)
         except UserError as error:
             self._connection.give_up_after(session, error)
             self.interrupt()
             return
         if isinstance(rows, Unknown):
             return
-        numbers = ((name or "", finite_number(value)) for name, value in rows)
-        status = {name: float(number) for name, number in numbers if number is not None}
-        self.add(Glance(moment, status, self._switches()))
+        self.add(Glance(moment, _numbers(rows), self._switches()))
 
     def add(self, glance: Glance) -> None:
         """Keep a reading."""
@@ -69,6 +74,15 @@ class Glancer:
             taken, self._threads_running = self._threads_running, []
         return taken
 
+    def taken_in_query_cache(self) -> list[int]:
+        """How many were in line for the query cache, at each glance since this was asked last. In the thread of the glances."""
+        taken, self._in_query_cache = self._in_query_cache, []
+        return taken
+
+    def watch_queue(self, queue: QueueGlances) -> None:
+        """Ask so from now on who is in line for the query cache."""
+        self._queue = queue
+
     def watch_process(self, process: int | None) -> None:
         """Read the switches of this process's threads from now on; of none where it cannot be seen."""
         self._server_process = process
@@ -85,3 +99,8 @@ class Glancer:
             return self._switches_of.read(self._proc / str(self._server_process))
         except OSError:
             return None
+
+
+def _numbers(rows: Iterable[Row]) -> dict[str, float]:
+    numbers = ((name or "", finite_number(value)) for name, value in rows)
+    return {name: float(number) for name, number in numbers if number is not None}
