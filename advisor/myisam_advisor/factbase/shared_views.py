@@ -222,11 +222,10 @@ VIEWS = (
                        iif(m.is_less, m.left_bytes, h.memory_available_bytes) AS available_bytes, iif(m.is_less, m.page_cache_bytes, h.page_cache_bytes) AS page_cache_bytes,
                        COALESCE(m.refaults, h.file_refaults_per_second) AS file_refaults_per_second
                   FROM (SELECT 1) LEFT JOIN host AS h LEFT JOIN (
-                    SELECT cgroup_memory_limit_bytes AS limit_bytes, MAX(cgroup_memory_limit_bytes - COALESCE(anonymous_bytes, 0), 0) AS left_bytes,
-                           cgroup_page_cache_bytes AS page_cache_bytes, cgroup_file_refaults_per_second AS refaults,
-                           COALESCE(MAX(cgroup_memory_limit_bytes - COALESCE(anonymous_bytes, 0), 0)
-                                    < COALESCE((SELECT COALESCE(memory_available_bytes, memory_bytes) FROM host), 1e18), 0) AS is_less
-                      FROM mysqld) AS m)
+                    SELECT g.*, COALESCE(g.left_bytes < COALESCE((SELECT COALESCE(memory_available_bytes, memory_bytes) FROM host), 1e18), 0) AS is_less
+                      FROM (SELECT cgroup_memory_limit_bytes AS limit_bytes, cgroup_page_cache_bytes AS page_cache_bytes, cgroup_file_refaults_per_second AS refaults,
+                                   MIN(COALESCE(cgroup_memory_available_bytes, 1e18), MAX(cgroup_memory_limit_bytes - COALESCE(anonymous_bytes, 0), 0)) AS left_bytes
+                              FROM mysqld) AS g) AS m)
         """,
     ),
     View(

@@ -16,6 +16,8 @@ from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.values import number_of
 
 REPAIR_THREADS = "myisam_repair_threads"
+KEY_CACHE_SIZE = "key_buffer_size"
+GROUP_LIMIT = "mysqld.cgroup_memory_limit_bytes"
 
 
 class Costs:
@@ -31,8 +33,9 @@ class Costs:
             yield from self._repair_costs(command)
         if command.verb in ("REPAIR TABLE", "OPTIMIZE TABLE"):
             yield from self._thread_costs()
-        if isinstance(command, SetGlobal) and command.variable in TABLE_CACHES:
+        if isinstance(command, SetGlobal):
             yield from self._file_costs(command)
+            yield from self._memory_costs(command)
         if not command.rewrites:
             if command.logged is Logged.ALWAYS and not command.verb:
                 yield "It is not known whether the binary log gets it: the statement comes from a rule of your own."
@@ -52,8 +55,22 @@ class Costs:
                 "holes wait until the copy is done, and readers wait behind an UPDATE or DELETE (from 11.2 on; measured on 11.4 and 11.8)."
             )
 
+    def _memory_costs(self, command: SetGlobal) -> Iterable[str]:
+        """Where the server's process or its control group is out of sight: the machine's memory is no measure of what a container may have."""
+        if command.variable != KEY_CACHE_SIZE:
+            return
+        why = self._known.all.unknown.get(GROUP_LIMIT) or self._known.all.unknown.get("mysqld")
+        if why is None or why.off or self._known.budget.limit_bytes is None:
+            return
+        present = None if command.cache else number_of(self._state.value(KEY_CACHE_SIZE))
+        if (command.number or 0) > (present or 0):
+            yield (
+                "Whether a control group, such as a container's, limits the server's memory is not known here: "
+                "if one does, stay below its limit, or the kernel ends the server."
+            )
+
     def _file_costs(self, command: SetGlobal) -> Iterable[str]:
-        if command.number is None or self._state.file_limit is not None:
+        if command.variable not in TABLE_CACHES or command.number is None or self._state.file_limit is not None:
             return
         files = files_for(command.number, self._state)
         yield f"open_files_limit is not known here: below {files:,}, raise it first, or statements fail with error 24."

@@ -81,14 +81,18 @@ def budget_of(facts: FactSet) -> MemoryBudget:
     caches = sum(_unfilled(cache) for cache in facts.tables["key_cache"].dictionaries())
     if addressable is not None:
         limits.append(ADDRESSABLE_BYTES)
-    left = [available, max(group - anonymous, 0.0) if group and anonymous is not None else None, addressable]
+    promised = max(_promised(facts), anonymous or 0.0)
+    # What a process held before it came into a group stays charged elsewhere: the group leaves no more than the limit less what the server holds.
+    told = real_of(mysqld.get("cgroup_memory_available_bytes"))
+    held = anonymous if anonymous is not None else 0.0 if told is not None else promised
+    left = [available, told if group else None, max(group - held, 0.0) if group else None, addressable]
     known = [part for part in left if part is not None]
     return MemoryBudget(
         limit_bytes=min(limits),
         available_bytes=min(known) if known else None,
         unfilled_key_cache_bytes=caches,
         unfilled_pool_bytes=_unfilled_pool(facts, anonymous, caches),
-        promised_bytes=max(_promised(facts), anonymous or 0.0),
+        promised_bytes=promised,
         row_data_bytes=real_of(totals.get("myisam_data_bytes")),
     )
 

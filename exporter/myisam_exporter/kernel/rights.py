@@ -26,6 +26,7 @@ class Remedies(NamedTuple):
     show_directory: str
     verify_directory: str
     show_process: str
+    show_control_group: str
     reach_socket: str
     enter_socket: str
     keep_state: str
@@ -47,6 +48,7 @@ ON_HOST = Remedies(
     ),
     verify_directory=f"{_READ_PROCESS}; or let this user read {{pid_file}} and connect by socket",
     show_process="run myisam-advisor beside the server",
+    show_control_group="run myisam-advisor where /sys/fs/cgroup shows the groups of the whole machine",
     reach_socket="Start the server, or name its socket (--socket) or its host (--host).",
     enter_socket="The socket, or a directory on the way to it, is closed to this user: run it as root (sudo), or as a user who may go there.",
     keep_state="",
@@ -58,6 +60,7 @@ IN_CONTAINER = Remedies(
     show_directory="mount the server's data directory, where it has it itself: -v {directory}:{directory}:ro (Kubernetes: its volume, readOnly)",
     verify_directory=f"share the server's process numbers ({_SHARED_NUMBERS}), and {_SERVERS_USER}",
     show_process=f"share the server's process numbers: {_SHARED_NUMBERS}",
+    show_control_group="start the container with --cgroupns=host, which shows the groups of the whole machine",
     reach_socket=(
         "Mount the directory of the server's socket (-v /run/mysqld:/run/mysqld; compose, Kubernetes: a volume that both mount), "
         "name it (--socket), or name the server's host (--host)."

@@ -37,13 +37,21 @@ def test_the_smaller_of_the_machine_and_its_control_group_is_the_whole() -> None
 @pytest.mark.parametrize(
     ("available", "group", "held", "left"),
     [
-        (5e9, None, None, 5e9), (5e9, None, 1_000_000_000, 5e9), (5e9, 3_000_000_000, None, 5e9),
+        (5e9, None, None, 5e9), (5e9, None, 1_000_000_000, 5e9), (5e9, 3_000_000_000, None, 3e9),
         (5e9, 3_000_000_000, 1_000_000_000, 2e9), (1e9, 3_000_000_000, 1_000_000_000, 1e9), (5e9, 3_000_000_000, 4_000_000_000, 0.0),
         (5e9, 3_000_000_000, 0, 3e9), (None, 3_000_000_000, 1_000_000_000, 2e9), (None, None, None, None),
     ],
 )  # fmt: skip
 def test_what_is_available_is_the_least_that_anybody_tells(available: float | None, group: int | None, held: int | None, left: float | None) -> None:
     assert budget(8e9, available, mysqld={"cgroup_memory_limit_bytes": group, "anonymous_bytes": held}).available_bytes == left
+
+
+def test_what_the_control_group_leaves_counts_where_others_use_of_it_too() -> None:
+    group = {"cgroup_memory_limit_bytes": 3_000_000_000, "cgroup_memory_available_bytes": 400_000_000}
+    assert budget(8e9, 5e9, mysqld={**group, "anonymous_bytes": 1_000_000_000}).available_bytes == 4e8
+    assert budget(8e9, 5e9, mysqld=group).available_bytes == 4e8
+    # The server was moved into the group: what it held before is charged elsewhere.
+    assert budget(8e9, 5e9, mysqld={**group, "anonymous_bytes": 2_900_000_000}).available_bytes == 1e8
 
 
 @pytest.mark.parametrize(
