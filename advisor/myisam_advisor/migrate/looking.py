@@ -13,6 +13,7 @@ from myisam_advisor.migrate.foreign_look import with_foreign_keys
 from myisam_advisor.migrate.killed_alters import told
 from myisam_advisor.migrate.prediction import Migration, in_order, left_alone, predict
 from myisam_advisor.migrate.repeated_members import with_repeated_members
+from myisam_advisor.migrate.replication import is_replica
 from myisam_advisor.migrate.server_kind import (
     INNODB,
     MARIADB,
@@ -85,7 +86,7 @@ def looked_at(
     return Migration(
         here, later, to, tuple(predictions), in_order(predictions, idle), (*found.left_out, *left_alone(found.tables)),
         whole_number(variables.get("key_buffer_size")), cache_bytes, free_bytes, tuple(found.not_found), unknown,
-        tuple(told(one, here) for one in found.killed),
+        tuple(told(one, here) for one in found.killed), is_replica(session),
     )  # fmt: skip
 
 

@@ -60,7 +60,9 @@ def _of_rows(subject: Subject) -> Iterator[Change]:
         elif one.code == 4025:
             yield Change("check-refused", f"Error 4025: {one.why}.", statement("SHOW CREATE TABLE {};", subject.table))
         else:
-            yield Change("read-only", f"Error {one.code}: {one.why}.", statement("SELECT @@global.read_only;"))
+            yield Change(
+                "read-only", f"Error {one.code}: {one.why}. {one.mend}", statement("SELECT @@global.read_only;")
+            )
 
 
 def _of_any(subject: Subject) -> Iterator[Change]:

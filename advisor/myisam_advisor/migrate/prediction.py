@@ -88,7 +88,8 @@ class Migration:
     """All tables that were asked for, in the order in which to convert them, and those of which nothing can be said; of these, the names that are nobody's (`not_found`).
 
     `foreign_keys_unknown` is why nobody knows which InnoDB tables refer to these, empty where that is known. `killed` is what a server that was killed
-    in an ALTER left of tables, and how they get their names back.
+    in an ALTER left of tables, and how they get their names back;
+    `is_replica` is whether the server is known to take its changes from another.
     """
 
     here: ServerKind
@@ -103,6 +104,7 @@ class Migration:
     not_found: tuple[tuple[str, str], ...] = ()
     foreign_keys_unknown: str = ""
     killed: tuple[tuple[str, str], ...] = ()
+    is_replica: bool = False
 
     def on_target(self, error: Refusal) -> str:
         """What is said of an error that the target would end an ALTER with."""

@@ -64,7 +64,12 @@ def refusals(structure: Structure, to: str, kind: ServerKind, table: Sql = THE_T
 
 def _missing_engine(to: str, kind: ServerKind) -> Iterator[Refusal]:
     if kind.read_only:
-        yield Refusal(1290, "the server is read_only", "Run it on the source: replication brings it here.", may=True)
+        yield Refusal(
+            1290,
+            "the server is read-only, as replicas are",
+            "Run it on the source: replication brings it here.",
+            may=True,
+        )
     if to.lower() in kind.forbidden_engines:
         mend = "Take it out of disabled_storage_engines and restart."
         yield _of_engine(3161, f"disabled_storage_engines holds {to}", "the table stays as it is", mend, kind)

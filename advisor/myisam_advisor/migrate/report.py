@@ -14,6 +14,7 @@ from myisam_advisor.migrate.change import Change
 from myisam_advisor.migrate.limits import DISK_FULL
 from myisam_advisor.migrate.prediction import Migration, Prediction, wanted_cache_bytes
 from myisam_advisor.migrate.refusal import Refusal
+from myisam_advisor.migrate.replication import of_replication
 from myisam_advisor.migrate.script import foreign_keys_unknown, tables_of
 from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.sizes import Range
@@ -243,8 +244,10 @@ def _costs(migration: Migration, converting: list[Prediction]) -> Iterable[Rende
         else "; how much is free is not known here"
     )
     yield Text(
-        f"Disk: up to {size(largest)} at once beside the old files (the largest table), {size(low)} to {size(high)} in the end{free}. The binary log gets no rows."
+        f"Disk: up to {size(largest)} at once beside the old files (the largest table), {size(low)} to {size(high)} in the end{free}."
     )
+    for said in of_replication(migration.here, is_replica=migration.is_replica):
+        yield Text(f"Replication: {said}".replace("\n", " "))
     cache = "innodb_buffer_pool_size" if migration.to == INNODB else "aria_pagecache_buffer_size"
     now = f"{size(migration.cache_bytes)} now" if migration.cache_bytes is not None else "its present size is not known"
     key = (

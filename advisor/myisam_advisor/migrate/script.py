@@ -12,6 +12,7 @@ from myisam_advisor.migrate.limits import DISK_FULL
 from myisam_advisor.migrate.online import beside_writers
 from myisam_advisor.migrate.places import NOT_GIVEN_BACK
 from myisam_advisor.migrate.prediction import Migration, Prediction
+from myisam_advisor.migrate.replication import of_replication
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.way_back import back, without_comment
 from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
@@ -34,6 +35,7 @@ TO_LOOK_AT = frozenset({
 HELD = {
     "merge-members": "Make a view of its members first, with UNION ALL.",
     DISK_FULL: "Make room first.",
+    "read-only": "Run here, it would leave a transaction that the source does not have.",
 }
 # Two rows for one value where they differ: error 1242, at which a client stops. No server needs a routine for that.
 STOPS = statement(
@@ -108,6 +110,7 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         yield in_comments(foreign_keys_unknown(migration))
     if migration.here.clustered:
         yield in_comments(OF_A_CLUSTER)
+    yield from map(in_comments, of_replication(migration.here, is_replica=migration.is_replica))
     if any(one.changes for one in ready):
         yield in_comments(
             "Which statements mean another thing afterwards: myisam-advisor migrate, without --format sql."

@@ -116,6 +116,8 @@ class ServerKind:
     full_checksums: bool = True
     # sql_mode is strict by STRICT_TRANS_TABLES alone: where nothing can be rolled back, at the first row of a statement only.
     strict_at_first_row: bool = False
+    # Whether it writes a binary log.
+    logs_changes: bool = False
     # Lists of members of which the server says that two are one.
     repeated_members: frozenset[MemberList] = frozenset()
 
@@ -220,6 +222,7 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         encrypts_tables=told.get("innodb_encrypt_tables", "OFF").upper(),
         compression_algorithm=told.get("innodb_compression_algorithm", "zlib").lower(),
         full_checksums="full_crc32" in told.get("innodb_checksum_algorithm", "full_crc32"),
+        logs_changes=is_on("log_bin", False),
         strict_at_first_row=usual.strict if modes is None else strict and not any(mode in modes for mode in STRICT_AT_EACH_ROW),
     )  # fmt: skip
 

@@ -1,0 +1,68 @@
+"""What `migrate` says on a source and on a replica of it, and what its script does there."""
+
+import subprocess
+
+import pytest
+
+from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import wait_for
+from tests.support.program import run
+
+from .clients import client
+from .test_replicas import WAIT_SECONDS, own_transactions, source_and_replica, start
+
+KINDS = {"mysql-5.6": "mariadb", "mysql-9.7": "mysql-client", "mariadb-10.11": "mariadb"}
+OF_LOG, OF_REPLICA = "each replica runs every ALTER too", "This server is a replica: run the script on its source"
+
+
+def told(server: PrivateServer, form: str) -> str:
+    done = run("migrate", "d", "--format", form, "--socket", server.socket, "--user", "root")
+    assert done.returncode == 0, done.stderr
+    return " ".join(done.stdout.split()) if form == "text" else done.stdout
+
+
+def fed(server: PrivateServer, script: str) -> subprocess.CompletedProcess[str]:
+    words = [*client(KINDS[server.binaries.name]), "--socket", str(server.socket), "--user", "root"]
+    return subprocess.run(words, input=script, capture_output=True, text=True, timeout=60, check=False)
+
+
+def engine(server: PrivateServer) -> str:
+    rows = server.execute("SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd' AND TABLE_NAME = 't'")
+    return str(rows[0][0]) if rows else ""
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_belongs_on_the_source_is_said_so(name: str) -> None:
+    gtids = {"mysql-9.7": ["--gtid-mode=ON", "--enforce-gtid-consistency=ON"]}
+    with source_and_replica(name, *gtids.get(name, [])) as (first, second):
+        start(name, first, second)
+        first.execute("CREATE DATABASE d", "CREATE TABLE d.t (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.t VALUES (1)")
+        assert wait_for(lambda: engine(second) == "MyISAM", WAIT_SECONDS)
+        second.execute("FLUSH TABLES")
+        for form in ("text", "sql"):
+            assert OF_LOG in told(first, form)
+            assert OF_REPLICA not in told(first, form)
+            assert OF_REPLICA in told(second, form)
+        # To those who may write on a read-only server, the script would do so.
+        second.execute("SET GLOBAL read_only = ON")
+        script = told(second, "sql")
+        assert fed(second, script).returncode == 0
+        assert engine(second) == "MyISAM"
+        assert "Run it on the source" in told(second, "text")
+        second.execute("SET GLOBAL read_only = OFF")
+        before = own_transactions(second) if gtids.get(name) else ""
+        assert fed(second, "SET SESSION sql_log_bin = 0;\n" + told(second, "sql")).returncode == 0
+        assert engine(second) == "InnoDB"
+        assert not before or own_transactions(second) == before
+        assert fed(first, told(first, "sql")).returncode == 0
+        assert engine(first) == "InnoDB"
+
+
+def test_where_nothing_is_replicated_nothing_is_said_of_it(mariadb: PrivateServer) -> None:
+    mariadb.execute("CREATE DATABASE d", "CREATE TABLE d.t (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM")
+    try:
+        for form in ("text", "sql"):
+            assert "replica runs" not in told(mariadb, form)
+            assert "is a replica" not in told(mariadb, form)
+    finally:
+        mariadb.execute("DROP DATABASE d")
