@@ -56,7 +56,7 @@ def read_facts_file(path: str) -> FactSet:
 
     Raises UserError, with the line, when it is not a facts file.
     """
-    text = read_text(path, "facts file", MAXIMUM_BYTES)
+    text = read_text(path, "facts file", MAXIMUM_BYTES, may_be_fifo=True)
     document = _parse(path, text)
     try:
         return facts_from_document(document)

@@ -58,6 +58,7 @@ class NamedFile:
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK)
         self.mode = os.fstat(self._descriptor).st_mode
         self._is_pipe = stat.S_ISFIFO(self.mode)
+        self._path = path
         os.set_blocking(self._descriptor, not self._is_pipe)
 
     def __enter__(self) -> NamedFile:
@@ -65,6 +66,13 @@ class NamedFile:
 
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
+
+    def expect_content(self, may_be_fifo: bool) -> None:
+        """Raise OSError for a device, which has no end or waits for somebody, and for a FIFO with a name: a pipe of the shell's has none."""
+        is_fifo = self._is_pipe and not os.readlink(f"/proc/self/fd/{self._descriptor}").startswith("pipe:")
+        is_device = stat.S_ISBLK(self.mode) or stat.S_ISCHR(self.mode)
+        if (is_fifo and not may_be_fifo) or (is_device and not os.path.samefile(self._path, os.devnull)):
+            raise OSError(errno.EINVAL, "it is a named pipe" if is_fifo else "it is a device", os.fspath(self._path))
 
     def read(self, size: int, /) -> bytes:
         """So many bytes at most; none at the end."""

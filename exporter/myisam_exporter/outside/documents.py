@@ -66,12 +66,13 @@ class DocumentError(Exception):
         self.line = line
 
 
-def read_text(path: Path | str, kind: str, maximum_bytes: int) -> str:
+def read_text(path: Path | str, kind: str, maximum_bytes: int, *, may_be_fifo: bool = False) -> str:
     """The text of a file, which may be a pipe, and packed by gzip; "-" is standard input. No more is read, or unpacked, than is allowed.
 
-    A pipe that has a name is waited for so long (NamedFile), standard input for as long as it takes.
+    A pipe of the shell's is waited for so long (NamedFile), standard input for as long as it takes. A FIFO with a name is read where it may be
+    one: what is read again at each reload must not be waited for.
 
-    Raises UserError when it cannot be read, is larger, is damaged, or is no UTF-8.
+    Raises UserError when it cannot be read, is a device or larger, is damaged, or is no UTF-8.
     """
     try:
         if str(path) == STANDARD_INPUT:
@@ -80,6 +81,7 @@ def read_text(path: Path | str, kind: str, maximum_bytes: int) -> str:
             content = at_most(sys.stdin.buffer, maximum_bytes)
         else:
             with NamedFile(path) as file:
+                file.expect_content(may_be_fifo)
                 content = at_most(file, maximum_bytes)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         why = getattr(error, "strerror", None) or error

@@ -59,6 +59,18 @@ def test_every_reader_of_yaml_refuses_it_briefly_and_names_the_line(tmp_path: Pa
     assert len(str(caught.value)) <= 400
 
 
+def test_settings_are_not_waited_for_and_a_device_is_no_file(tmp_path: Path) -> None:
+    """A daemon reads its own again at each reload; `--config <(...)` is a pipe without a name, and `--config /dev/null` means none."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/dev/zero")
+    for name, why in (("pipe", "it is a named pipe"), ("link", "it is a device")):
+        with pytest.raises(UserError, match=f"cannot read the thing .*/{name}: {why}"):
+            read_text(tmp_path / name, "thing", 1000)
+    with pytest.raises(UserError, match="it is a device"):
+        read_text("/dev/zero", "thing", 1000, may_be_fifo=True)
+    assert read_text("/dev/null", "thing", 1000) == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("what", HOSTILE)
 def test_refusing_takes_little_memory_and_time(tmp_path: Path, what: str) -> None:
@@ -119,13 +131,14 @@ def test_json_of_whole_characters_beyond_the_basic_plane_is_read() -> None:
 
 
 def test_no_more_is_read_than_is_allowed_and_pipes_are_read_to_their_end(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="the thing /dev/zero is larger than 1000 bytes"):
-        read_text(Path("/dev/zero"), "thing", 1000)
+    (tmp_path / "long").write_text("a" * 1001)
+    with pytest.raises(UserError, match="the thing .*long is larger than 1000 bytes"):
+        read_text(tmp_path / "long", "thing", 1000)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_text("a: 1\n" * 20_000))
     writer.start()
-    assert len(read_text(pipe, "thing", 1 << 20)) == 100_000
+    assert len(read_text(pipe, "thing", 1 << 20, may_be_fifo=True)) == 100_000
     writer.join()
     for path, message in ((tmp_path / "none", "No such file"), (tmp_path, "Is a directory"), (Path("a\0b"), "null")):
         with pytest.raises(UserError, match=message):
@@ -141,7 +154,7 @@ def test_a_pipe_that_nobody_writes_into_ends_in_an_error_and_a_slow_one_is_read(
     os.mkfifo(pipe)
     monkeypatch.setattr(bounded_reading, "PIPE_SECONDS", 0.2)
     with pytest.raises(UserError, match=r"cannot read the thing .*/pipe: nobody wrote into this pipe for 0\.2 s"):
-        read_text(pipe, "thing", 1000)
+        read_text(pipe, "thing", 1000, may_be_fifo=True)
     reading, writing = os.pipe()
     try:
         with pytest.raises(UserError, match="nobody wrote into this pipe"):
