@@ -28,7 +28,7 @@ def with_texts(facts: dict[str, Any]) -> None:
 def with_largest_numbers(facts: dict[str, Any]) -> None:
     for table in ("tables", "key_cache", "indexes", "processlist"):
         for row in facts.get(table) or ():
-            row |= {name: 2**63 - 1 for name, value in row.items() if type(value) is int and value > 1}
+            row |= {name: 2**63 - 1 for name, value in row.items() if type(value) is int and value > 1 and name != "index_number"}
 
 
 @pytest.mark.parametrize("change", [without_names, with_texts, with_largest_numbers])

@@ -39,6 +39,14 @@ MAXIMUM_INTERVAL_SECONDS = 3_155_760_000
 # A bare number between quotes is meant as text.
 _SCALED = re.compile(r"[0-9]\s*[kmgt]", re.IGNORECASE)
 SINGULAR_KEYS = frozenset({"schema", "interval_seconds", "time", "tool"})
+# What tells one row from another, where all of it is known.
+_NAMES_OF_ROWS = {
+    "tables": ("schema_name", "table_name"),
+    "key_cache": ("name",),
+    "indexes": ("schema_name", "table_name", "index_number"),
+}
+# 10.10 is a number to YAML and JSON, and another one than what stands there: MariaDB 10.1.
+_WRITTEN_VERSION = re.compile(r"\bversion[\"']?\s*:\s*([0-9]+\.[0-9]+)")
 
 KeyPath = tuple[str | int, ...]
 
@@ -58,6 +66,7 @@ def read_facts_file(path: str) -> FactSet:
     """
     text = read_text(path, "facts file", MAXIMUM_BYTES, may_be_fifo=True)
     document = _parse(path, text)
+    _keep_version(document, text)
     try:
         return facts_from_document(document)
     except _FactsError as error:
@@ -98,6 +107,7 @@ def facts_from_document(document: object) -> FactSet:
                 (name,), f"unknown fact table {brief(name)}; known are {', '.join(sorted(known - SINGULAR_KEYS))}"
             )
     tables = {table.name: _rows(table, document) for table in TABLES}
+    _refuse_twice(tables)
     absent = empty_facts(NOT_IN_FILE)
     present = {table.name for table in TABLES if table.name in document}
     # An empty list says that there are none: its columns lack nothing.
@@ -111,6 +121,25 @@ def facts_from_document(document: object) -> FactSet:
     if isinstance(totals, dict) and totals.get("myisam_tables", ...) is None:
         unknown["totals.myisam_tables"] = NOT_SEEN_THEN
     return FactSet(tables, unknown, None if seconds is None else float(seconds))
+
+
+def _keep_version(document: object, text: str) -> None:
+    """The version as it was written, where it was read as a number."""
+    server = document.get("server") if isinstance(document, dict) else None
+    if isinstance(server, dict) and isinstance(server.get("version"), float):
+        found = _WRITTEN_VERSION.search(text)
+        server["version"] = found[1] if found and float(found[1]) == server["version"] else server["version"]
+
+
+def _refuse_twice(tables: dict[str, FactRows]) -> None:
+    """Of two rows for one thing nobody knows which is true."""
+    for table, names in _NAMES_OF_ROWS.items():
+        known = set()
+        for place, row in enumerate(zip(*(tables[table].values(name) for name in names), strict=True)):
+            if row in known:
+                raise _FactsError((table, place), f"{'.'.join(map(brief, row))} is there twice in {table}")
+            if None not in row:
+                known.add(row)
 
 
 def _parse(path: str, text: str) -> Any:
@@ -178,7 +207,7 @@ def _article(kind: str) -> str:
 
 
 def _pair_rows(table: FactTable, names: Sequence[str], document: dict[str, Any]) -> list[list[Value]]:
-    values, rates = _mapping(document, table.name), _mapping(document, f"{table.name}_per_second")
+    values, rates = _named(document, table.name), _named(document, f"{table.name}_per_second")
     rows = []
     for name in dict.fromkeys([*values, *rates]):
         row: dict[str, Value] = {"name": str(name), "value": _pair_value((table.name, name), values.get(name))}
@@ -189,6 +218,24 @@ def _pair_rows(table: FactTable, names: Sequence[str], document: dict[str, Any])
         row["per_second"] = storable(rate)
         rows.append([row.get(column) for column in names])
     return rows
+
+
+def _named(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """Values by the names that SHOW gives them."""
+    named: dict[str, Any] = {}
+    for key, value in _mapping(document, name).items():
+        shown = _as_shown(str(key), is_variable=name == "variable")
+        if shown in named:
+            raise _FactsError((name, key), f"{shortened(shown, 80)} is there twice in {name}")
+        named[shown] = value
+    return named
+
+
+def _as_shown(name: str, *, is_variable: bool) -> str:
+    """A name as SHOW has it: information_schema writes all of it in capitals (MySQL 5.1 to 5.6, MariaDB)."""
+    if is_variable or name.startswith("WSREP_"):
+        return name.lower()
+    return name.capitalize() if name.isupper() else name
 
 
 def _mapping(document: dict[str, Any], name: str) -> dict[str, Any]:

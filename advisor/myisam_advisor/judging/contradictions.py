@@ -84,6 +84,10 @@ BOUNDS = (
     Between("tables", "fullest_partition_used_ratio", maximum=1.0),
     Between("key_cache", "size_bytes"),
     Between("host", "memory_bytes"),
+    Between("host", "data_directory_free_bytes"),
+    Between("host", "temporary_directory_free_bytes"),
+    Between("totals", "myisam_tables"),
+    Between("totals", "crashed_tables"),
 )
 STATUS_PAIRS = (
     ("Created_tmp_disk_tables", "Created_tmp_tables"),

@@ -229,3 +229,33 @@ def test_an_empty_list_says_that_there_are_none_and_a_table_that_is_left_out_not
     assert [name for name in none.unknown if name.startswith("replica")] == []
     judgement = judge(prepared(none, Site(shipped_rules())))
     assert "replica-not-crash-safe" in judgement.quiet
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("tables:\n  - {schema_name: a, table_name: b, crashed: 1}\n  - {schema_name: a, table_name: b, crashed: 0}\n", 4, "'a'.'b' is there twice in tables"),
+        ("key_cache:\n  - {name: default, size_bytes: 8}\n  - {name: default, size_bytes: 9}\n", 4, "'default' is there twice in key_cache"),
+        ("indexes:\n  - {schema_name: a, table_name: b, index_number: 1}\n  - {schema_name: a, table_name: b, index_number: 1}\n", 4, "'a'.'b'.1 is there twice in indexes"),
+        ("status:\n  Key_reads: 5\n  KEY_READS: 6\n", 4, "Key_reads is there twice in status"),
+    ],
+)  # fmt: skip
+def test_what_is_there_twice_is_no_fact(tmp_path: Path, text: str, line: int, message: str) -> None:
+    with pytest.raises(UserError, match=f"line {line}: {message}"):
+        read_facts_file(write(tmp_path / "f.yaml", f"schema: 1\n{text}"))
+
+
+def test_rows_without_a_name_are_rows_each(tmp_path: Path) -> None:
+    facts = read_facts_file(write(tmp_path / "f.yaml", "schema: 1\ntables: [{crashed: 1}, {crashed: 1}]\n"))
+    assert len(facts.tables["tables"].rows) == 2
+
+
+@pytest.mark.parametrize("text", ["schema: 1\nserver: {flavour: mariadb, version: 10.10}\n", '{"schema": 1, "server": {"version": 10.10, "flavour": "mariadb"}}', "schema: 1\nserver:\n  version: 10.10\n  flavour: mariadb\n"])
+def test_a_version_that_looks_like_a_number_keeps_its_last_nought(tmp_path: Path, text: str) -> None:
+    server = complete(read_facts_file(write(tmp_path / "f.yaml", text))).single("server")
+    assert (server["version"], server["version_number"]) == ("10.10", 101000)
+
+
+def test_names_in_capitals_are_those_of_information_schema() -> None:
+    facts = facts_from_document({"schema": 1, "variable": {"KEY_BUFFER_SIZE": 8}, "status": {"KEY_READS": 5, "WSREP_CLUSTER_SIZE": 3, "Com_select": 7}})
+    assert [row["name"] for table in ("variable", "status") for row in facts.tables[table].dictionaries()] == ["key_buffer_size", "Key_reads", "wsrep_cluster_size", "Com_select"]
