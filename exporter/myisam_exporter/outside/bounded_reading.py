@@ -69,9 +69,10 @@ class NamedFile:
 
     def expect_content(self, may_be_fifo: bool) -> None:
         """Raise OSError for a device, which has no end or waits for somebody, and for a FIFO with a name: a pipe of the shell's has none."""
-        is_fifo = self._is_pipe and not os.readlink(f"/proc/self/fd/{self._descriptor}").startswith("pipe:")
+        opened = os.readlink(f"/proc/self/fd/{self._descriptor}")  # noqa: PTH115 - Python 3.6 has no Path.readlink
+        is_fifo = self._is_pipe and not opened.startswith("pipe:")
         is_device = stat.S_ISBLK(self.mode) or stat.S_ISCHR(self.mode)
-        if (is_fifo and not may_be_fifo) or (is_device and not os.path.samefile(self._path, os.devnull)):
+        if (is_fifo and not may_be_fifo) or (is_device and not Path(self._path).samefile(os.devnull)):
             raise OSError(errno.EINVAL, "it is a named pipe" if is_fifo else "it is a device", os.fspath(self._path))
 
     def read(self, size: int, /) -> bytes:

@@ -132,7 +132,7 @@ def test_json_of_whole_characters_beyond_the_basic_plane_is_read() -> None:
 
 def test_no_more_is_read_than_is_allowed_and_pipes_are_read_to_their_end(tmp_path: Path) -> None:
     (tmp_path / "long").write_text("a" * 1001)
-    with pytest.raises(UserError, match="the thing .*long is larger than 1000 bytes"):
+    with pytest.raises(UserError, match=r"the thing .*long is larger than 1000 bytes"):
         read_text(tmp_path / "long", "thing", 1000)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
