@@ -87,7 +87,7 @@ class Watch:
 
     def names(self) -> frozenset[str]:
         """What `collect[]` may name."""
-        return frozenset(collector.name for collector in all_collectors()) | {one.name for one in self.followers}
+        return selectable(self.followers)
 
     def scrape(self, selected: frozenset[str]) -> Future[Reading]:
         """A reading of the selected cheap collectors at least, shared with whoever asks for the same at the same time."""
@@ -177,6 +177,11 @@ class Watch:
             self.connection.renew()
         except UserError as error:
             _log.warning("%s keeps its connection: %s", self.label, error)
+
+
+def selectable(followers: Collection[Follower]) -> frozenset[str]:
+    """What `collect[]` may name, whichever target is asked about."""
+    return frozenset(collector.name for collector in all_collectors()) | {one.name for one in followers}
 
 
 def _following(options: WatchOptions) -> Following | Unknown:

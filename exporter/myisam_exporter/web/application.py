@@ -27,7 +27,7 @@ from myisam_exporter.exposition.text import (
 from myisam_exporter.metrics.base import Metric, Value
 from myisam_exporter.version import __version__
 from myisam_exporter.watching.fleet import Fleet
-from myisam_exporter.watching.watch import Watch
+from myisam_exporter.watching.watch import Watch, selectable
 from myisam_exporter.web.access import Access
 from myisam_exporter.web.public_address import PublicAddress
 from myisam_exporter.web.scrape_slots import Asked, ScrapeSlots
@@ -233,11 +233,7 @@ class Exporter:
     async def _scrape(
         self, watch: Watch, parameters: Mapping[str, list[str]], request: Request, *, with_own: bool
     ) -> Response:
-        selected = watch.names()
-        asked = frozenset(parameters.get("collect[]", ()))
-        if asked - selected:
-            raise BadRequestError(f"unknown collect[]: there are {', '.join(sorted(selected))}")
-        selected = asked or selected
+        selected = _selected(parameters, watch.names())
         loop = asyncio.get_running_loop()
         seconds = _deadline_seconds(request)
         ends_at = loop.time() + seconds
@@ -302,11 +298,19 @@ class Exporter:
 
     def _own_page(self, parameters: Mapping[str, list[str]], request: Request) -> Response:
         """What there is to say where no server is watched but those probed."""
+        _selected(parameters, selectable(self.fleet.followers))
         pages = [*self._own_pages(), *self._whereabouts(request)]
         names = parameters.get("name[]", ())
         pages = [page.restricted(names) for page in pages] if names else pages
         gzipped, open_metrics = accepts_gzip(request), accepts_open_metrics(request)
         return _exposition(joined(pages, gzipped, open_metrics), gzipped, open_metrics)
+
+
+def _selected(parameters: Mapping[str, list[str]], known: frozenset[str]) -> frozenset[str]:
+    asked = frozenset(parameters.get("collect[]", ()))
+    if asked - known:
+        raise BadRequestError(f"unknown collect[]: there are {', '.join(sorted(known))}")
+    return asked or known
 
 
 async def reading_in_time(watch: Watch, selected: frozenset[str], seconds: float) -> Reading:

@@ -118,3 +118,13 @@ def test_who_joins_a_reading_that_is_under_way_begins_none() -> None:
             assert (await ask()).status == 200
 
     scraped(scrapes, maximum=1)
+
+
+def test_a_collector_that_there_is_not_is_refused_where_no_server_of_our_own_is_watched_too() -> None:
+    async def asked(query: str) -> Response:
+        with ThreadPoolExecutor(1) as executor:
+            exporter = Exporter(Fleet(WatchOptions(), executor, TableChooser), Access(Gate(None)), lambda: lambda: None, own_process_metrics=False)
+            return await exporter.handle(Request("GET", "/metrics", query, IN_HASTE))
+
+    refused, taken = asyncio.run(asked("collect[]=nope")), asyncio.run(asked("collect[]=status"))
+    assert (refused.status, b"unknown collect[]: there are cgroup," in refused.body, taken.status) == (400, True, 200)
