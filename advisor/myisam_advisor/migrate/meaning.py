@@ -24,17 +24,20 @@ from myisam_advisor.migrate.row_size import has_row_identity
 from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.table_spaces import tablespace_changes
 from myisam_advisor.migrate.transaction_meaning import transaction_changes
-from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, statement
+from myisam_advisor.texts.lists import listed
+from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, sql_list, statement
 
 # What InnoDB makes something else of, or nobody anything.
 KEPT_OPTIONS = frozenset({"KEY_BLOCK_SIZE", "AVG_ROW_LENGTH"})
+# Any ALTER makes a YEAR(4) of a YEAR(2): MySQL 5.6, not 5.5, and no MariaDB (10.5 to 11.8).
+WIDENS_YEARS_SINCE = ((5, 6), (100, 0))
 REPAIR_FORCE_SINCE = (11, 5)
 
 
 def changes(subject: Subject) -> tuple[Change, ...]:
     """All of them, those that lose something first."""
     of_engine = _TO_INNODB if subject.to == INNODB else (aria_changes,)
-    found = (_of_rows, lost_dates, generated_changes, _of_any, *of_engine)
+    found = (_of_rows, lost_dates, generated_changes, _short_years, _of_any, *of_engine)
     return tuple(change for some in found for change in some(subject))
 
 
@@ -63,6 +66,17 @@ def _of_rows(subject: Subject) -> Iterator[Change]:
             yield Change(
                 "read-only", f"Error {one.code}: {one.why}. {one.mend}", statement("SELECT @@global.read_only;")
             )
+
+
+def _short_years(subject: Subject) -> Iterator[Change]:
+    names = [column.name for column in subject.structure.columns if column.short_year]
+    if names and subject.kind.since(*WIDENS_YEARS_SINCE):
+        columns = sql_list(map(quote_identifier, names))
+        yield Change(
+            "short-year",
+            f"YEAR(2) becomes YEAR(4), as by any ALTER: {listed(names)} has 1970 where it had 70, for programs that print it, too, and no ALTER gives YEAR(2) back.",
+            statement("SELECT {} FROM {} LIMIT 10;", columns, subject.table),
+        )
 
 
 def _of_any(subject: Subject) -> Iterator[Change]:

@@ -53,7 +53,7 @@ def alter(one: Prediction) -> Sql:
 def values_sum(columns: Iterable[Column]) -> Sql:
     """A number that both engines compute alike from the rows. Generated columns follow from others."""
     return sum_of_values(
-        SummedColumn(column.name, column.nullable, column.type in NEEDS_HEX)
+        SummedColumn(column.name, column.nullable, column.type in NEEDS_HEX, column.short_year)
         for column in columns
         if not column.generated
     )

@@ -12,11 +12,12 @@ INNODB, ARIA = "InnoDB", "Aria"
 
 @dataclass(frozen=True, slots=True)
 class SummedColumn:
-    """A column whose values are summed up. `needs_hex`: not every server gives a CRC32 of such values as they stand."""
+    """A column whose values are summed up. `needs_hex`: not every server gives a CRC32 of such values as they stand. `short_year`: it is a YEAR(2), or was."""
 
     name: str
     nullable: bool
     needs_hex: bool
+    short_year: bool = False
 
 
 def engine_change(table: Sql, to: str) -> Sql:
@@ -38,5 +39,8 @@ def sum_of_values(columns: Iterable[SummedColumn]) -> Sql:
 
 def _value(column: SummedColumn) -> Sql:
     name = quote_identifier(column.name)
+    if column.short_year:
+        # Any ALTER of MySQL 5.6 makes a YEAR(4) of it, which is 1970 where it was 70.
+        name = statement("{} % 100", name)
     digest = statement("CRC32(HEX({}))", name) if column.needs_hex else statement("CRC32({})", name)
     return statement("COALESCE({}, 'NULL')", digest) if column.nullable else digest

@@ -33,6 +33,7 @@ from myisam_exporter.files.frm_definition import (
     FORM_BYTES,
     HEAD_BYTES,
     MAXIMUM_COLUMNS,
+    SHORT_YEAR_LENGTH,
     VERSION,
     FrmError,
     Pieces,
@@ -279,6 +280,7 @@ def _columns(
             that_may_repeat(plain_members(own, collation), collation),
             limit,
             has_default and is_beyond(limit, defaults[position : position + size]),
+            kind == types.YEAR and length == SHORT_YEAR_LENGTH,
         )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ HEX_TYPES = frozenset((
     "bit", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection",
     "vector",
 ))  # fmt: skip
+YEARS = "year(2)"
 DEFINITIONS = frozenset((".frm", ".sdi", ".opt"))
 ROW_LOCK_WAITS, TABLE_LOCK_WAITS, DEADLOCKS = "innodb_row_lock_waits", "table_locks_waited", "innodb_deadlocks"
 
@@ -109,7 +110,12 @@ class EngineServer:
     def rows(self, table: Source) -> Rows:
         """How many rows it has, and the sum over their values, which each engine computes alike."""
         summed = [
-            SummedColumn(one.name, one.nullable, one.type.partition("(")[0].split(" ")[0] in HEX_TYPES)
+            SummedColumn(
+                one.name,
+                one.nullable,
+                one.type.partition("(")[0].split(" ")[0] in HEX_TYPES,
+                one.type.startswith(YEARS),
+            )
             for one in self.columns(table)
             if not one.generated
         ]
