@@ -150,7 +150,14 @@ async def _serve(options: ServeOptions) -> int:
     )
     server = HttpServer(exporter.handle, gate.tls)
     path = f"{address.prefix}{options.telemetry_path}"
-    await listen(server, options.listen_addresses, options.unix_socket, options.socket_group, address.scheme, path)
+    try:
+        await listen(server, options.listen_addresses, options.unix_socket, options.socket_group, address.scheme, path)
+        # A daemon that cannot listen leaves no file behind, which another user's could not write into.
+        if history is not None:
+            history.begin()
+    except UserError:
+        await server.close()
+        raise
 
     def reload_for_systemd() -> None:
         notifier.reloading()
@@ -240,6 +247,7 @@ def _history(options: ServeOptions) -> History | None:
         options.history_days,
         options.history_megabytes,
         pause_seconds=options.watch.background_seconds,
+        begins_later=True,
     )
 
 

@@ -95,8 +95,10 @@ class History:
         megabytes: int = DEFAULT_MEGABYTES,
         clock: Clock = CLOCK,
         pause_seconds: float = DEFAULT_PAUSE_SECONDS,
+        *,
+        begins_later: bool = False,
     ) -> None:
-        """Open or make the file. Raises UserError when it cannot be written; what may pass by itself is said, and tried again at each look."""
+        """Begin, unless that is to be done later. Raises as `begin` does."""
         self.path = path
         self._keep_seconds = days * _SECONDS_PER_DAY
         self._limit_bytes = megabytes << 20
@@ -111,6 +113,12 @@ class History:
         # The generations of `tables` and `indexes` whose formats the file holds, by target.
         self._noted: dict[int, tuple[int, int]] = {}
         self._forecasts: dict[str, Mapping[str, float | None]] = {}
+        if not begins_later:
+            self.begin()
+
+    def begin(self) -> None:
+        """Open or make the file. Raises UserError when it cannot be written; what may pass by itself is said, and tried again at each look."""
+        path = self.path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._open()
