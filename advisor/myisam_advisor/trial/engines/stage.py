@@ -23,7 +23,8 @@ HEX_TYPES = frozenset((
     "bit", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection",
     "vector",
 ))  # fmt: skip
-YEARS = "year(2)"
+# A YEAR(2) may be a YEAR(4) behind the ALTER: nothing tells then what it was.
+YEARS = "year"
 DEFINITIONS = frozenset((".frm", ".sdi", ".opt"))
 ROW_LOCK_WAITS, TABLE_LOCK_WAITS, DEADLOCKS = "innodb_row_lock_waits", "table_locks_waited", "innodb_deadlocks"
 
