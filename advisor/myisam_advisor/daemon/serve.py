@@ -150,14 +150,7 @@ async def _serve(options: ServeOptions) -> int:
     )
     server = HttpServer(exporter.handle, gate.tls)
     path = f"{address.prefix}{options.telemetry_path}"
-    try:
-        await listen(server, options.listen_addresses, options.unix_socket, options.socket_group, address.scheme, path)
-        # A daemon that cannot listen leaves no file behind, which another user's could not write into.
-        if history is not None:
-            history.begin()
-    except UserError:
-        await server.close()
-        raise
+    await _begin(options, server, history, address.scheme, path)
 
     def reload_for_systemd() -> None:
         notifier.reloading()
@@ -183,6 +176,17 @@ async def _serve(options: ServeOptions) -> int:
     if not isinstance(tracer, Unknown):
         tracer.close()
     return 0
+
+
+async def _begin(options: ServeOptions, server: HttpServer, history: History | None, scheme: str, path: str) -> None:
+    """Listen, and then make the history: a daemon that cannot listen leaves no file behind, into which another user's could not write."""
+    try:
+        await listen(server, options.listen_addresses, options.unix_socket, options.socket_group, scheme, path)
+        if history is not None:
+            history.begin()
+    except UserError:
+        await server.close()
+        raise
 
 
 def _tell_what_runs(options: ServeOptions, fleet: Fleet, history: History | None) -> None:
