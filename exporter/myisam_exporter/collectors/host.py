@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from myisam_exporter.server.location import ELSEWHERE
 
 MICROSECONDS_PER_SECOND = 1_000_000
 MILLISECONDS_PER_SECOND = 1_000
+NO_VMSTAT = Unknown("the kernel does not tell its counters of memory (/proc/vmstat)", off=True)
 SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the disk's own sectors are
 
 
@@ -46,9 +48,9 @@ class HostSample:
     swap_total_bytes: int
     swap_used_bytes: int
     cpu_seconds: Mapping[str, float]
-    context_switches: int
-    processes_running: int
-    processes_blocked: int
+    context_switches: int | None
+    processes_running: int | None
+    processes_blocked: int | None
     vmstat: Mapping[str, int]
     pressure_microseconds: Mapping[str, int] | Unknown
     disk: Disk | Unknown
@@ -124,6 +126,14 @@ class HostCollector(Collector[HostSample]):
     def unknown_columns(self, sample: HostSample) -> Mapping[str, Unknown]:
         """Columns of the parts that are missing."""
         unknown: dict[str, Unknown] = {}
+        if not sample.vmstat:
+            names_of_vmstat = (
+                "swap_in_bytes_per_second",
+                "swap_out_bytes_per_second",
+                "file_refaults_per_second",
+                "major_faults_per_second",
+            )
+            unknown |= {f"host.{name}": NO_VMSTAT for name in names_of_vmstat}
         if isinstance(sample.pressure_microseconds, Unknown):
             names = ("io_pressure_some_ratio", "io_pressure_full_ratio", "memory_pressure_some_ratio")
             unknown |= {f"host.{name}": sample.pressure_microseconds for name in names}
@@ -142,11 +152,14 @@ def read_host(proc: Path, sys: Path, data_directory: Path | Unknown) -> HostSamp
     """One reading of the machine below these roots."""
     import psutil
 
+    # Of figures that are not asked for here it tells, on standard error, that they are missing: gVisor has no /proc/vmstat.
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module="psutil")
     psutil.PROCFS_PATH = str(proc)
     try:
         memory, swap, times = psutil.virtual_memory(), psutil.swap_memory(), psutil.cpu_times()
-        stat = dict(_words(proc / "stat"))
-        vmstat = {name: int(value) for name, value in _words(proc / "vmstat")}
+        stat = _numbers(proc / "stat")
+    except KeyError as error:
+        return Unknown(f"{proc / 'meminfo'} is not whole ({error} is missing)")
     except (OSError, ValueError) as error:
         return Unknown(f"{proc} cannot be read ({error})", "mount /proc")
     return HostSample(
@@ -157,10 +170,10 @@ def read_host(proc: Path, sys: Path, data_directory: Path | Unknown) -> HostSamp
         swap_total_bytes=swap.total,
         swap_used_bytes=swap.used,
         cpu_seconds=times._asdict(),
-        context_switches=int(stat["ctxt"]),
-        processes_running=int(stat["procs_running"]),
-        processes_blocked=int(stat["procs_blocked"]),
-        vmstat=vmstat,
+        context_switches=stat.get("ctxt"),
+        processes_running=stat.get("procs_running"),
+        processes_blocked=stat.get("procs_blocked"),
+        vmstat=_vmstat(proc),
         pressure_microseconds=_pressure(proc),
         disk=_disk(proc, sys, data_directory),
         kernel=platform.release(),
@@ -168,12 +181,18 @@ def read_host(proc: Path, sys: Path, data_directory: Path | Unknown) -> HostSamp
     )
 
 
-def _words(path: Path) -> Iterable[tuple[str, str]]:
-    """First and second word of each line."""
-    for line in bounded_text(path).splitlines():
-        words = line.split(maxsplit=2)
-        if len(words) > 1:
-            yield words[0], words[1]
+def _vmstat(proc: Path) -> Mapping[str, int]:
+    """The counters of virtual memory; none where /proc is one that lacks them."""
+    try:
+        return _numbers(proc / "vmstat")
+    except OSError:
+        return {}
+
+
+def _numbers(path: Path) -> dict[str, int]:
+    """By the first word of each line its second, where that is a number."""
+    found = (line.split(maxsplit=2)[:2] for line in bounded_text(path).splitlines())
+    return {words[0]: int(words[1]) for words in found if len(words) > 1 and words[1].isdecimal()}
 
 
 def _pressure(proc: Path) -> Mapping[str, int] | Unknown:
@@ -184,7 +203,7 @@ def _pressure(proc: Path) -> Mapping[str, int] | Unknown:
                 kind, *values = line.split()
                 totals[f"{resource}_{kind}"] = int(values[-1].removeprefix("total="))
     except (OSError, ValueError):
-        return Unknown("the kernel does not count pressure", "boot with psi=1", off=True)
+        return Unknown("the kernel does not count pressure", "boot with psi=1 (Linux 4.20 or later)", off=True)
     return totals
 
 
@@ -192,9 +211,12 @@ def _disk(proc: Path, sys: Path, data_directory: Path | Unknown) -> Disk | Unkno
     """The disk below the data directory; for a partition, the partition."""
     if isinstance(data_directory, Unknown):
         return Unknown(f"the server's disk is not known: {data_directory.reason}", data_directory.remedy)
+    devices = sys / "dev" / "block"
+    if not devices.exists():
+        return Unknown("the machine's disks are not seen: /sys is not mounted", "mount /sys")
     try:
         device = data_directory.stat().st_dev
-        wanted = (sys / "dev" / "block" / f"{os.major(device)}:{os.minor(device)}").resolve(strict=True).name
+        wanted = (devices / f"{os.major(device)}:{os.minor(device)}").resolve(strict=True).name
         for line in bounded_text(proc / "diskstats").splitlines():
             fields = line.split()
             if fields[2] == wanted:

@@ -215,7 +215,8 @@ class Sweeper:
         alike: dict[TablePages, TablePages] = {}  # what is said of one small table is said of many
         with _Directories(self._prober.files) as directories:
             for number, place in enumerate(_as_they_lie(wanted, self._begins_at)):
-                if number % CLOCK_EVERY_FILES == 0 and self._clock.monotonic() > deadline:
+                is_time_asked = number % CLOCK_EVERY_FILES == 0 or self._prober.has_walked_pages
+                if is_time_asked and self._clock.monotonic() > deadline:
                     self._ended_at = place
                     break
                 found = self._ask_table(self._tables.at(place), directories)

@@ -1,10 +1,11 @@
+import os
 from pathlib import Path
 
 import psutil
 import pytest
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.host import COLLECTOR, Disk, HostSample, read_host
+from myisam_exporter.collectors.host import COLLECTOR, NO_VMSTAT, Disk, HostSample, read_host
 from myisam_exporter.facts.unknown import Unknown
 
 STAT = "cpu  {user} 0 100 {idle} {iowait} 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nintr 1\nctxt {ctxt}\nbtime 1700000000\nprocesses 5\nprocs_running 3\nprocs_blocked 2\n"
@@ -63,6 +64,56 @@ def test_a_kernel_without_pressure_says_so(tmp_path: Path) -> None:
 
 def test_an_unreadable_proc_is_unknown(tmp_path: Path) -> None:
     assert isinstance(read_host(tmp_path / "nothing", tmp_path, Unknown("")), Unknown)
+
+
+def test_what_a_sandbox_leaves_out_is_unknown_and_the_rest_is_known(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    record(tmp_path, 1, 1, 1)
+    (tmp_path / "vmstat").unlink()  # gVisor has none
+    (tmp_path / "stat").write_text(f"{STAT.splitlines()[0].format(user=1, idle=2, iowait=3)}\nctxt many\n")
+    found = read_host(tmp_path, tmp_path, Unknown("it is not looked for here"))
+    assert isinstance(found, HostSample)
+    assert (found.memory_bytes, found.context_switches, found.processes_running, found.processes_blocked, found.vmstat) == (1024000, None, None, None, {})
+    row = facts(found, found)
+    assert row["context_switches_per_second"] is row["swap_in_bytes_per_second"] is row["processes_blocked"] is None
+    assert COLLECTOR.unknown_columns(found)["host.swap_in_bytes_per_second"] == NO_VMSTAT
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("meminfo", ["", "MemTotal: 1000 kB\n"])
+def test_a_meminfo_that_lacks_what_matters_is_unknown(tmp_path: Path, meminfo: str) -> None:
+    record(tmp_path, 1, 1, 1)
+    (tmp_path / "meminfo").write_text(meminfo)
+    found = read_host(tmp_path, tmp_path, Unknown("it is not looked for here"))
+    assert isinstance(found, Unknown)
+    assert "meminfo is not whole" in found.reason
+
+
+def with_disks(root: Path, *lines: str) -> Disk | Unknown:
+    """The machine's disk, of which diskstats has such lines; the data directory is on the device that this test runs on."""
+    record(root, 1, 1, 1)
+    device = root.stat().st_dev
+    place = root / "dev" / "block" / f"{os.major(device)}:{os.minor(device)}"
+    (root / "devices" / "dm-3").mkdir(parents=True)
+    place.parent.mkdir(parents=True)
+    place.symlink_to(root / "devices" / "dm-3")
+    (root / "diskstats").write_text("\n".join(lines) + "\n")
+    found = read_host(root, root, root)
+    assert isinstance(found, HostSample)
+    return found.disk
+
+
+@pytest.mark.parametrize("further", ["", " 0 0 0 0", " 0 0 0 0 0 0"])  # since Linux 4.18, and 5.5
+def test_the_disk_is_found_in_diskstats_of_each_kernel(tmp_path: Path, further: str) -> None:
+    found = with_disks(tmp_path, f" 253 31 dm-31 1 1 1 1 1 1 1 1 1 1 1{further}", f" 253 3 dm-3 100 5 800 40 7 0 56 3 2 50 90{further}")
+    assert found == Disk("dm-3", 100, 800 * 512, 50, 90)
+
+
+def test_no_disk_is_said_to_be_none_where_sys_is_not_mounted(tmp_path: Path) -> None:
+    record(tmp_path, 1, 1, 1)
+    found = read_host(tmp_path, tmp_path / "sys", tmp_path)
+    assert isinstance(found, HostSample)
+    assert isinstance(found.disk, Unknown)
+    assert "/sys is not mounted" in found.disk.reason
 
 
 def test_this_machine_can_be_read() -> None:

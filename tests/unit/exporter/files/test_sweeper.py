@@ -255,6 +255,13 @@ def test_a_sweep_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> 
     assert sweep.seconds == pytest.approx(len(sweep.pages), abs=2)
 
 
+def test_where_each_page_is_looked_at_the_time_is_asked_for_each_table() -> None:
+    clock = MovedClock()
+    slow = Slow(clock)
+    slow.has_walked_pages = True  # by mincore: a large file takes seconds
+    assert len(Sweeper(slow, clock).sweep(tables(100), 10).pages) == pytest.approx(11, abs=2)
+
+
 def test_where_later_sweeps_have_too_little_time_other_tables_come_and_it_is_told(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeper, "CLOCK_EVERY_FILES", 1)
     clock = MovedClock()

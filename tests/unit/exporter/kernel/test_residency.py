@@ -73,10 +73,31 @@ def test_probing_reads_nothing_and_keeps_the_access_time(written: Path) -> None:
     assert written.stat().st_atime == 1
 
 
-def test_mincore_agrees_where_it_may_be_asked(written: Path) -> None:
+@pytest.mark.parametrize("pages_at_once", [PAGES * 2, PAGES, 7, 1])
+def test_mincore_agrees_where_it_may_be_asked(written: Path, monkeypatch: pytest.MonkeyPatch, pages_at_once: int) -> None:
+    monkeypatch.setattr(residency, "MINCORE_PART_BYTES", pages_at_once * PAGE_BYTES)
     prober = Prober()
     prober.has_cachestat = False
+    os.truncate(written, PAGES * PAGE_BYTES + 10 * PAGE_BYTES + 5)  # what was never written is nowhere
+    os.utime(written, (1, 1))
     assert prober.probe(str(written)) == FilePages(PAGES)
+    assert written.stat().st_atime == 1
+
+
+def test_a_mincore_that_fails_is_told(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    monkeypatch.setattr(residency, "MINCORE_PART_BYTES", 1 << 40)
+    os.truncate(written, 1 << 35)
+    prober = Prober()
+    prober.has_cachestat = False
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 34, limits[1]))
+    try:
+        assert prober.probe(str(written)) is None
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+    assert "Cannot allocate memory" in prober.problems["mincore"].reason
 
 
 def test_a_missing_file_is_unknown_and_no_problem(tmp_path: Path) -> None:
@@ -115,7 +136,7 @@ def test_tmpfs_is_always_resident() -> None:
 def test_storage_is_trusted_only_where_its_reads_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from myisam_exporter.kernel import residency
 
-    for kind, counted in ((residency.EXT, True), (residency.XFS, True), (residency.NFS, False), (residency.FUSE, False), (residency.ZFS, False)):
+    for kind, counted in ((residency.EXT, True), (residency.XFS, True), (residency.NFS, False), (residency.FUSE, False), (residency.ZFS, False), (residency.PLAN_9, False), (residency.SMB2, False)):
         monkeypatch.setattr(residency, "file_system_type", lambda _libc, _descriptor, kind=kind: kind)
         assert (storage_blind_spot(tmp_path) == "") == counted
         # Rules take what is read there for unknown, by these words.
