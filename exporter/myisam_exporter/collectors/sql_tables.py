@@ -106,7 +106,7 @@ class SqlTablesCollector(Collector[OpenTables]):
         ]
 
     def notes(self, sample: OpenTables) -> Iterable[Unknown]:
-        """That this is a sample."""
+        """That this is a sample, and what would show more of it. Why the files are out of sight, and what helps, is told of them."""
         found = len(sample.tables)
         open_now = (
             f"the {found} MyISAM tables open now"
@@ -122,7 +122,7 @@ class SqlTablesCollector(Collector[OpenTables]):
         )
         yield Unknown(
             f"table facts are a sample by SQL: {open_now}{left_out}{hidden}",
-            f"{BESIDE_THE_SERVER}{f'; or {sample.to_see_all}' if sample.to_see_all else ''}",
+            sample.to_see_all,
         )
 
     def incomplete(self, sample: OpenTables) -> Unknown | None:
