@@ -11,7 +11,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +21,11 @@ from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.notify import Notifier
+from myisam_advisor.daemon.options import ServeOptions
 from myisam_advisor.daemon.pages import Pages
 from myisam_advisor.daemon.sockets import listen
 from myisam_advisor.daemon.supervision import supervise
+from myisam_advisor.history.paths import history_path
 from myisam_advisor.history.writer import History
 from myisam_advisor.proofs.store import proof_stores
 from myisam_advisor.rights.drop_in import NAME, is_outdated, present_text
@@ -36,11 +38,8 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.tracepoints import PageCacheTracer
 from myisam_exporter.look.table_choice import TableChooser, table_pattern
 from myisam_exporter.server.default_sockets import is_a_servers
-from myisam_exporter.server.option_files import NOTHING_FURTHER, Further
-from myisam_exporter.server.target import Target
 from myisam_exporter.watching.fleet import Fleet
 from myisam_exporter.watching.followers import Follower
-from myisam_exporter.watching.options import WatchOptions
 from myisam_exporter.watching.probe_targets import ProbeTargets, read_probe_targets
 from myisam_exporter.web.access import Access
 from myisam_exporter.web.allowed_hosts import AllowedHosts
@@ -56,38 +55,6 @@ SWITCH_SECONDS = 0.001
 M_ARENA_MAX = -8  # mallopt(3)
 MEMORY_ARENAS = 2
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
-    """What the command line asks for."""
-
-    listen_addresses: Sequence[str]
-    watch: WatchOptions
-    resolve: Callable[[], Target]
-    load_site: Callable[[], Site]
-    defaults_files: Sequence[Path] = ()
-    allow_cleartext: bool = False
-    further: Further = NOTHING_FURTHER
-    unix_socket: Path | None = None
-    socket_group: str | None = None
-    telemetry_path: str = "/metrics"
-    external_url: str | None = None
-    route_prefix: str | None = None
-    web_config_file: Path | None = None
-    allowed_hosts: Sequence[str] = ()
-    enable_lifecycle: bool = False
-    targets_file: Path | None = None
-    maximum_scrapes: int = MAXIMUM_SCRAPES
-    own_process_metrics: bool = True
-    watch_own: bool = True
-    tables_limit: int = 100
-    tables_include: str | None = None
-    tables_exclude: str | None = None
-    history_file: Path | None = None
-    history_days: float = 7
-    history_megabytes: int = 256
-    precise_page_cache: bool = False
 
 
 @dataclass(slots=True)
@@ -113,20 +80,22 @@ async def _serve(options: ServeOptions) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     notifier = Notifier()
-    gate = Gate(options.web_config_file)
-    address = public_address(options.external_url, options.route_prefix, "https" if gate.settings.tls else "http")
-    hosts = AllowedHosts([*options.allowed_hosts, *filter(None, [address.host])])
+    gate = Gate(options.web.web_config_file)
+    address = public_address(
+        options.web.external_url, options.web.route_prefix, "https" if gate.settings.tls else "http"
+    )
+    hosts = AllowedHosts([*options.web.allowed_hosts, *filter(None, [address.host])])
     in_force = _InForce(_load_site(options))
     history = _history(options)
     tracer = _tracer(options)
-    board = Board(options.history_file)
+    board = Board(_history_file(options))
     fleet = _fleet(replace(options, watch=replace(options.watch, tracer=tracer)), in_force, history, board)
-    pages = Pages(fleet, board, lambda: in_force.site.rules, options.telemetry_path)
+    pages = Pages(fleet, board, lambda: in_force.site.rules, options.web.telemetry_path)
 
     def reload() -> Callable[[], None]:
         targets = _targets(options)
         fresh = _load_site(options)
-        own = _named_server(options) if options.watch_own else None
+        own = _named_server(options) if not options.collect.no_own_server else None
 
         def put_into_force() -> None:
             in_force.site = fresh
@@ -139,17 +108,17 @@ async def _serve(options: ServeOptions) -> int:
 
     exporter = Exporter(
         fleet,
-        Access(gate, hosts, options.enable_lifecycle),
+        Access(gate, hosts, options.web.enable_lifecycle),
         reload,
         pages.further_page,
         pages.routes(),
-        options.telemetry_path,
-        options.maximum_scrapes,
-        options.own_process_metrics,
+        options.web.telemetry_path,
+        options.web.maximum_scrapes,
+        not options.web.no_process_metrics,
         address,
     )
     server = HttpServer(exporter.handle, gate.tls)
-    path = f"{address.prefix}{options.telemetry_path}"
+    path = f"{address.prefix}{options.web.telemetry_path}"
     await _begin(options, server, history, address.scheme, path)
 
     def reload_for_systemd() -> None:
@@ -158,7 +127,7 @@ async def _serve(options: ServeOptions) -> int:
         notifier.ready()
 
     loop.add_signal_handler(signal.SIGHUP, lambda: loop.run_in_executor(None, reload_for_systemd))
-    if options.watch_own:
+    if not options.collect.no_own_server:
         fleet.watch_own(_label(options), options.resolve)
     _tell_what_runs(options, fleet, history)
     supervision = loop.create_task(supervise(notifier, fleet, board))
@@ -181,7 +150,8 @@ async def _serve(options: ServeOptions) -> int:
 async def _begin(options: ServeOptions, server: HttpServer, history: History | None, scheme: str, path: str) -> None:
     """Listen, and then make the history: a daemon that cannot listen leaves no file behind, into which another user's could not write."""
     try:
-        await listen(server, options.listen_addresses, options.unix_socket, options.socket_group, scheme, path)
+        web = options.web
+        await listen(server, web.listen_addresses, web.unix_socket, web.socket_group, scheme, path)
         if history is not None:
             history.begin()
     except UserError:
@@ -220,7 +190,7 @@ def _load_site(options: ServeOptions) -> Site:
 
 def _tracer(options: ServeOptions) -> PageCacheTracer | Unknown:
     """The tracepoints, where they are asked for and possible; why not, otherwise."""
-    if not options.precise_page_cache:
+    if not options.collect.precise_page_cache:
         return NOT_TRACED
     try:
         return PageCacheTracer()
@@ -243,28 +213,34 @@ def _named_server(options: ServeOptions) -> str | None:
     return None if is_away else target.label
 
 
+def _history_file(options: ServeOptions) -> Path | None:
+    """Where the history is kept; None where none is to be."""
+    return None if options.history.no_history else options.history.history_file or history_path()
+
+
 def _history(options: ServeOptions) -> History | None:
-    if options.history_file is None:
+    file = _history_file(options)
+    if file is None:
         return None
     return History(
-        options.history_file,
-        options.history_days,
-        options.history_megabytes,
+        file,
+        options.history.history_days,
+        options.history.history_megabytes,
         pause_seconds=options.watch.background_seconds,
         begins_later=True,
     )
 
 
 def _fleet(options: ServeOptions, in_force: _InForce, history: History | None, board: Board) -> Fleet:
-    include = table_pattern(options.tables_include, "--collect.tables.include")
-    exclude = table_pattern(options.tables_exclude, "--collect.tables.exclude")
+    include = table_pattern(options.collect.tables_include, "--collect.tables.include")
+    exclude = table_pattern(options.collect.tables_exclude, "--collect.tables.exclude")
     followers: list[Follower] = [Advice(lambda: in_force.site, history, board, proofs=proof_stores())]
     if history is not None:
         followers.append(history)
     return Fleet(
         options.watch,
         ThreadPoolExecutor(READERS, thread_name_prefix="read"),
-        lambda: TableChooser(options.tables_limit, include, exclude),
+        lambda: TableChooser(options.collect.tables_limit, include, exclude),
         followers,
         _targets(options),
     )
@@ -272,7 +248,7 @@ def _fleet(options: ServeOptions, in_force: _InForce, history: History | None, b
 
 def _targets(options: ServeOptions) -> ProbeTargets:
     return read_probe_targets(
-        options.targets_file,
+        options.collect.targets_file,
         options.defaults_files,
         allow_cleartext=options.allow_cleartext,
         further=options.further.for_others,

@@ -18,7 +18,7 @@ from myisam_advisor.cli.options import (
     site_options,
     with_options,
 )
-from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_advisor.daemon.options import CollectOptions, HistoryOptions, ServeOptions, WebOptions
 from myisam_exporter.errors import UserError
 
 # Prometheus waits 10 s by default: a query must have failed before that.
@@ -171,46 +171,6 @@ _LOG = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WebOptions:
-    """Where to serve, for whom, and how much at once."""
-
-    listen_addresses: tuple[str, ...]
-    unix_socket: Path | None
-    socket_group: str | None
-    telemetry_path: str
-    external_url: str | None
-    route_prefix: str | None
-    web_config_file: Path | None
-    allowed_hosts: tuple[str, ...]
-    enable_lifecycle: bool
-    maximum_scrapes: int
-    no_process_metrics: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CollectOptions:
-    """What is watched, how often, and which tables get series of their own."""
-
-    targets_file: Path | None
-    no_own_server: bool
-    background_seconds: float
-    tables_limit: int
-    tables_include: str | None
-    tables_exclude: str | None
-    precise_page_cache: bool
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryOptions:
-    """Whether a history is kept, where, and how much of it."""
-
-    history_file: Path | None
-    no_history: bool
-    history_days: float
-    history_megabytes: int
-
-
 def _daemon_options(command: Command) -> Command:
     for kind, parameter in ((WebOptions, "web"), (CollectOptions, "collect"), (HistoryOptions, "history")):
         command = gathered(kind, parameter)(command)
@@ -241,9 +201,7 @@ def serve(
 ) -> None:
     """Watch a server and serve metrics, probes of others, and advice; keep a history."""
     from myisam_advisor.cli.log_lines import begin_log, log_what_threads_raise
-    from myisam_advisor.daemon.serve import ServeOptions
     from myisam_advisor.daemon.serve import serve as run
-    from myisam_advisor.history.paths import history_path
     from myisam_exporter.watching.options import WatchOptions
 
     if history.no_history and history.history_file is not None:
@@ -259,7 +217,9 @@ def serve(
     server.own_password.typed()
     run(
         ServeOptions(
-            listen_addresses=web.listen_addresses,
+            web=web,
+            collect=collect,
+            history=history,
             watch=WatchOptions(
                 server.timeout_seconds,
                 collect.background_seconds,
@@ -271,24 +231,5 @@ def serve(
             defaults_files=server.defaults_files,
             allow_cleartext=server.allow_cleartext,
             further=server.further(),
-            unix_socket=web.unix_socket,
-            socket_group=web.socket_group,
-            telemetry_path=web.telemetry_path,
-            external_url=web.external_url,
-            route_prefix=web.route_prefix,
-            web_config_file=web.web_config_file,
-            allowed_hosts=web.allowed_hosts,
-            enable_lifecycle=web.enable_lifecycle,
-            targets_file=collect.targets_file,
-            maximum_scrapes=web.maximum_scrapes,
-            own_process_metrics=not web.no_process_metrics,
-            watch_own=not collect.no_own_server,
-            tables_limit=collect.tables_limit,
-            tables_include=collect.tables_include,
-            tables_exclude=collect.tables_exclude,
-            history_file=None if history.no_history else history.history_file or history_path(),
-            history_days=history.history_days,
-            history_megabytes=history.history_megabytes,
-            precise_page_cache=collect.precise_page_cache,
         )
     )
