@@ -23,9 +23,12 @@ AVOIDS = "avoid_temporal_upgrade"
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
-    """The statements, `planned_tables` of all that need one, and `lasts` for all of them together."""
+    """The statements, `planned_tables` of all that need one, and `lasts` for all of them together.
+
+    Of a damaged table an ALTER is refused (error 145): it is repaired first, which is another finding's.
+    """
     if not row.get("blocked_tables"):
-        return Plan({"lasts": "", "planned_tables": 0})
+        return Plan({"lasts": "", "planned_tables": 0, "damaged_tables": 0})
     writes_newer_format = bool(row.get("writes_newer_format"))
     found = sorted(
         (
@@ -35,7 +38,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         ),
         key=lambda one: one[0],
     )
-    planned = [table for _, table in found[:MAXIMUM_TABLES]]
+    whole = [table for _, table in found if not table.get("crashed")]
+    planned = whole[:MAXIMUM_TABLES]
     commands: tuple[Statement, ...] = tuple(_remedy(table, writes_newer_format) for table in planned)
     if row.get("avoids_newer_format"):
         commands = (SetGlobal(AVOIDS, plain_words("OFF")), *commands)
@@ -47,7 +51,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     total = sum(known) if len(known) == len(sizes) else None
     memory = context.number("host", "memory_available_bytes")
     words = lasts("ALTER TABLE", total, memory, rebuild_rates_for(context.facts, context.known.rates))
-    return Plan({"lasts": words, "planned_tables": len(planned)}, commands)
+    said = {"lasts": words, "planned_tables": len(planned), "damaged_tables": len(found) - len(whole)}
+    return Plan(said, commands if planned else ())
 
 
 def _remedy(table: Row, writes_newer_format: bool) -> Statement:

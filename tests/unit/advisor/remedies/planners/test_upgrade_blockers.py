@@ -55,3 +55,12 @@ def test_without_a_table_in_the_way_there_is_nothing_to_run() -> None:
     for blocked in (0, None):
         plan = planned("upgrade_blockers", ROW | {"blocked_tables": blocked}, facts(server=MYSQL_5_7, tables=[FINE]))
         assert plan.commands == ()
+
+
+def test_a_damaged_table_is_left_to_its_repair() -> None:
+    """ALTER TABLE of it ends with error 145 (tried on MariaDB 10.11); the plan stopped there, and what came behind was not done."""
+    tables = {"table_name": "a", "obsolete_columns": 1, "crashed": 1}, {"table_name": "b", "obsolete_columns": 1, "crashed": 0}, {"table_name": "c", "partitions": 2, "crashed": None}
+    assert plan_of(*tables) == ["ALTER TABLE `d`.`b` FORCE;", "ALTER TABLE `d`.`c` REMOVE PARTITIONING;"]
+    known = facts(server=MYSQL_5_7, tables=[FINE | tables[0]])
+    plan = planned("upgrade_blockers", ROW | {"avoids_newer_format": 1}, known)
+    assert (plan.commands, plan.values["planned_tables"], plan.values["damaged_tables"]) == ((), 0, 1)
