@@ -284,9 +284,7 @@ def _contents(headers: Sequence[Header], words: tuple[IndexWords, ...]) -> Conte
 
 def _unread(scan: DataDirectoryScan) -> dict[str, str]:
     """Why nothing is known of an index file that is there, by DATABASE.TABLE: that is no damage."""
-    failed = (file for file in scan.files if file.problem and file.problem.startswith(NOT_READ))
     return {
-        **{f"{file.schema_name}.{file.table_name}": str(file.problem) for file in failed},
         **{one.name: one.why for one in scan.left_out},
         **dict.fromkeys(scan.unreadable, f"{NOT_READ}: run as root, or as the server's user"),
     }

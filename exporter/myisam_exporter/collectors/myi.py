@@ -19,7 +19,7 @@ from myisam_exporter.files.index_rows import COLUMNS
 from myisam_exporter.files.indexes_of_scan import indexes_of
 from myisam_exporter.files.merge_members import merged_into
 from myisam_exporter.files.pages_in_passing import PagesInPassing
-from myisam_exporter.files.schema_reader import LeftOut
+from myisam_exporter.files.schema_reader import NOT_READ, LeftOut
 from myisam_exporter.files.table_columns import FROM_FRM
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.told_tables import Telling, ToldTables, first_told, told_again, told_anew
@@ -43,7 +43,11 @@ NOT_RECORDED = Unknown(
 NOT_FROM_FILES = {"pack_keys_option", "key_cache", "unpacked_keys_speed_ratio"}
 NOT_LOOKED_INTO = "take away links and special files that are not the server's"
 GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
-NOT_READABLE = "it cannot be read"
+# Nothing is said of REPAIR TABLE: it would write to that disk, and may lose rows that another try reads.
+CHECK_DISK = (
+    "the disk, or what serves it, failed: the kernel's log says more (journalctl -k); copy what can be read to another disk, "
+    "and repair no table before that"
+)
 CHECK_DEFINITIONS = (
     "ask the server whether it can read them (CHECK TABLE), and restore those that it cannot from a backup"
 )
@@ -288,12 +292,14 @@ class MyiCollector(Collector[DataDirectoryScan]):
 
     def incomplete(self, sample: DataDirectoryScan) -> Unknown | None:
         """Directories and files that could not be read, or that are another user's."""
-        unread = [LeftOut(name, NOT_READABLE, True) for name in sample.unreadable]
+        unread = [LeftOut(name, NOT_READ, True) for name in sample.unreadable]
         others = [one for one in sample.left_out if one.is_table]
         if not unread and not others:
             return None
         seen = "not all tables" if sample.files else "none of the tables"
-        return Unknown(f"{seen} can be seen: {_named([*unread, *others])}", READ_FILES if unread else GIVE_BACK)
+        has_failed = any(one.has_failed for one in others)
+        remedy = CHECK_DISK if has_failed else READ_FILES if unread else GIVE_BACK
+        return Unknown(f"{seen} can be seen: {_named([*others, *unread])}", remedy)
 
 
 def _named(entries: Sequence[LeftOut]) -> str:

@@ -21,7 +21,7 @@ from myisam_exporter.files.file_names import decode_schema
 from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.index_rows import IndexRows
 from myisam_exporter.files.myi_definition import Definitions
-from myisam_exporter.files.schema_reader import SYSTEM_SCHEMA, LeftOut, SchemaReader, left_out, size_of
+from myisam_exporter.files.schema_reader import SYSTEM_SCHEMA, LeftOut, SchemaReader, failed, left_out, size_of
 from myisam_exporter.files.table_file import TableFile, TableName, read_definitions_in
 from myisam_exporter.files.table_groups import TableGroups, grouped
 from myisam_exporter.outside.clock import CLOCK, Clock
@@ -256,7 +256,9 @@ def read_root(directory: Path, owner: int) -> Root:
                     continue  # a link to a file is no database
                 except ForeignFileError as error:
                     others.append(left_out(decode_schema(entry.name), error))
+                except PermissionError:
+                    unreadable.append(decode_schema(entry.name))
                 except OSError as error:
                     refuse_exhaustion(error)
-                    unreadable.append(decode_schema(entry.name))
+                    others.append(failed(decode_schema(entry.name), error))
     return Root(tuple(schemas), tuple(system_files), tuple(unreadable), tuple(others), has_system_schema)

@@ -38,7 +38,7 @@ NO_DATA = frozenset({".MYD", ".frm"})  # of which nothing is to be found out, or
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
 SYSTEM_SCHEMA = "mysql"  # the server's own: nothing of it is anyone's to tune, and damage in it is everyone's
 UNTOLD_IF_UNREAD = frozenset({"lost+found", SYSTEM_SCHEMA})  # none of the user's tables are there
-NOT_READ = "it cannot be read"  # said of a header where reading failed: nothing is known of what is in it
+NOT_READ = "it cannot be read"  # said where reading failed: nothing is known of what is in it
 NANOSECONDS = 1_000_000_000  # of a second
 
 
@@ -48,6 +48,7 @@ class LeftOut(NamedTuple):
     name: str
     why: str
     is_table: bool
+    has_failed: bool = False  # the disk did, or what serves it: no right that we lack, and no damage of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,11 @@ class SchemaFiles:
     young: bool = False
 
     def damaged_alone(self) -> SchemaFiles:
-        """Of the server's own database its damaged tables: a crashed table of accounts keeps people out, and nothing else of it is told."""
+        """Of the server's own database its damaged tables, and those that may be: a crashed table of accounts keeps people out."""
         files = tuple(file for file in self.files if file.is_damaged)
-        return SchemaFiles(files, settled=self.settled, differing=len(files) and self.differing, young=self.young)
+        unknown = tuple(one for one in self.left_out if one.has_failed)
+        differing = len(files) and self.differing
+        return SchemaFiles(files, settled=self.settled, left_out=unknown, differing=differing, young=self.young)
 
 
 class SchemaReader:
@@ -128,7 +131,7 @@ class SchemaReader:
             return SchemaFiles(left_out=(left_out(reading.schema, error),), settled=False)
         except OSError as error:
             refuse_exhaustion(error)
-            return SchemaFiles() if name in UNTOLD_IF_UNREAD else SchemaFiles(unreadable=(reading.schema,))
+            return SchemaFiles() if name in UNTOLD_IF_UNREAD else _unread(reading.schema, error)
         found = reading.found()
         if self._known is not None:
             self._known[name] = found.files
@@ -207,6 +210,11 @@ class SchemaReader:
         except PermissionError:
             # Ours, not the table's: it is no damage.
             reading.unreadable.append(reading.named(named))
+        except OSError as error:
+            refuse_exhaustion(error)
+            # The disk's, or the network's behind it: what is in the file may be whole, and it is asked for again.
+            reading.left_out.append(failed(reading.named(named), error))
+            reading.settled = False
 
     def _read_table(
         self,
@@ -256,11 +264,6 @@ class SchemaReader:
                 reading.settled = False
                 return None
             problem = str(error)
-        except (FileNotFoundError, PermissionError, ForeignFileError):
-            raise
-        except OSError as error:
-            refuse_exhaustion(error)
-            problem, lasting = f"{NOT_READ} ({error.strerror})", False
         # A file that changed as late as this may change again within the same tick of the file system's clock.
         young = status is None or status.st_mtime_ns >= reading.began_ns - CLOCK_TICK_NS
         is_kept = self._known is not None and lasting and not young
@@ -370,9 +373,20 @@ class _Reading:
         )
 
 
+def _unread(schema: str, error: OSError) -> SchemaFiles:
+    if isinstance(error, PermissionError):
+        return SchemaFiles(unreadable=(schema,))
+    return SchemaFiles(left_out=(failed(schema, error),), settled=False)
+
+
 def left_out(name: str, error: ForeignFileError) -> LeftOut:
     """Another user's file may be a table that the server reads; what is no file never is."""
     return LeftOut(name, str(error.strerror), isinstance(error, OtherOwnerError))
+
+
+def failed(name: str, error: OSError) -> LeftOut:
+    """What could not be read though we may: nothing is known of it."""
+    return LeftOut(name, f"{NOT_READ}: {error.strerror}", is_table=True, has_failed=True)
 
 
 def size_of(files: ForeignFiles, file: str, directory: int | None) -> int:

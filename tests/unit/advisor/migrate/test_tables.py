@@ -107,7 +107,7 @@ def test_what_could_not_be_read_is_left_out(data: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "pread", failing)
     found = find_tables(data, None, ["shop"])
     assert names(found) == ["shop.words"]
-    assert found.left_out == [("shop.orders", "its index file (.MYI) was not looked into: it cannot be read (Input/output error)")]
+    assert found.left_out == [("shop.orders", "its index file (.MYI) was not looked into: it cannot be read: Input/output error")]
 
 
 def test_triggers_beside_a_table_are_seen(data: Path) -> None:
