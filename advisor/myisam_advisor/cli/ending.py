@@ -30,6 +30,8 @@ HIDDEN = "(password)"
 IN_PLAIN, SEPARATING = "in-plain", "\u00b7"
 # What click raises from 8.2 on where no command is named; its message is the whole help. Before, it prints that itself.
 NO_WORDS = "NoArgsIsHelpError"
+NO_MEMORY = "there is not enough memory: raise what limits it (ulimit -v, the control group or MemoryMax=), or end something else."
+NO_THREAD = "the system starts no further thread: raise what limits their number (ulimit -u, the control group's pids.max or TasksMax=)."
 _asked_for_traces = False
 
 
@@ -135,7 +137,14 @@ def _verdict_on(error: BaseException) -> tuple[int, str]:
         return USER_ERROR, printable(str(error), keep_newlines=isinstance(error, ByHandError))
     if isinstance(error, OSError):
         return USER_ERROR, _system_refused(error)
-    return USER_ERROR, f"internal error: {reason_of(error)}; please report it; --debug shows where"
+    return USER_ERROR, _lacked(error) or f"internal error: {reason_of(error)}; please report it; --debug shows where"
+
+
+def _lacked(error: BaseException) -> str:
+    """What the system did not give us, and who decides on that; nothing where it is another error. Python has no type of its own for threads."""
+    if isinstance(error, MemoryError):
+        return NO_MEMORY
+    return NO_THREAD if isinstance(error, RuntimeError) and "start new thread" in str(error) else ""
 
 
 def _interrupted(error: BaseException) -> str:
@@ -150,7 +159,7 @@ def _interrupted(error: BaseException) -> str:
 
 def _is_internal(error: BaseException) -> bool:
     expected = (click.exceptions.Abort, KeyboardInterrupt, click.ClickException, UserError, BrokenPipeError)
-    return not isinstance(error, expected)
+    return not isinstance(error, expected) and not _lacked(error)
 
 
 def _usage(error: click.UsageError) -> str:
@@ -166,9 +175,10 @@ def _usage(error: click.UsageError) -> str:
 
 def _system_refused(error: OSError) -> str:
     """What the system refused; nothing where it was the output, and its reader went away."""
-    if _output_is_lost() and isinstance(error, BrokenPipeError):
+    is_lost = _output_is_lost()
+    if is_lost and isinstance(error, BrokenPipeError):
         return ""
-    where = f": {error.filename}" if error.filename else ""
+    where = f": {error.filename}" if error.filename else ": the standard output" if is_lost else ""
     return shortened(f"{error.strerror or error}{where}")
 
 

@@ -56,7 +56,8 @@ class Inquiry:
         except QueryError as error:
             if error.stopped:
                 self.known_faults.stop(rule, str(error), time.monotonic() - started)
-                return NotEvaluated(rule.id, f"a query that works: {error}", _remedy_of_stopped(rule))
+                needs, serious = f"a query that works: {error}", rule.is_shipped and rule.severities != SEVERITIES[-1:]
+                return NotEvaluated(rule.id, needs, _remedy_of_stopped(rule), is_stopped=serious)
             return self.known_faults.fault(rule, f"a query that works: {error}", error)
 
     def _not_applicable(self, rule: Rule) -> str:

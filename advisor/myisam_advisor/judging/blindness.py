@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from myisam_advisor.factbase.partial import may_be_part
-from myisam_advisor.judging.findings import LOAD, TABLES, Blind, NotEvaluated
+from myisam_advisor.judging.findings import LOAD, STOPPED, TABLES, Blind, NotEvaluated
 from myisam_advisor.texts.templates import count, duration
 from myisam_exporter.collectors.myi import WRITE_COMMANDS
 from myisam_exporter.facts.values import number_of
@@ -33,7 +33,7 @@ def tables_are_seen(facts: FactSet) -> bool:
 
 def blind_spots(facts: FactSet, not_evaluated: Sequence[NotEvaluated]) -> tuple[Blind, ...]:
     """What could not be seen, the gravest first."""
-    return tuple(_tables(facts, not_evaluated)) + tuple(_load(facts))
+    return (*_tables(facts, not_evaluated), *_stopped(not_evaluated), *_load(facts))
 
 
 def _is_far(facts: FactSet) -> bool:
@@ -57,6 +57,17 @@ def _tables(facts: FactSet, not_evaluated: Sequence[NotEvaluated]) -> Iterable[B
     sentence = f"{what}: {rules}." if lacking else f"{what}."
     remedy = reason.remedy or (BESIDE_THE_SERVER if _is_far(facts) else "")
     yield Blind(TABLES, sentence, _capital(reason.reason), remedy, lacking)
+
+
+def _stopped(not_evaluated: Sequence[NotEvaluated]) -> Iterable[Blind]:
+    """Rules that came to no end for want of time or memory: what they would have said may be the worst of all."""
+    stopped = [outcome for outcome in not_evaluated if outcome.is_stopped]
+    if stopped:
+        rules = tuple(dict.fromkeys(outcome.rule for outcome in stopped))
+        named = GRAVEST_RULE if GRAVEST_RULE in rules else rules[0]
+        others = f" and {len(rules) - 1} more rule{'s' if len(rules) > 2 else ''}" if len(rules) > 1 else ""
+        sentence = f"{_capital(named)}{others} could not be asked to the end."
+        yield Blind(STOPPED, sentence, _capital(stopped[0].needs.partition(": ")[2]), stopped[0].how, rules)
 
 
 def _lacks_tables(outcome: NotEvaluated) -> bool:

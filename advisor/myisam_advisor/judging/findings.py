@@ -119,7 +119,7 @@ class NotEvaluated:
     """A rule that could not be judged: what it needs, in words, and how to have it.
 
     `facts` are the columns, any of which would do; `why` says why they are not there. `object` is what alone could not be judged, where the rule
-    could judge others.
+    could judge others. `is_stopped` where a shipped rule that may have something serious to say ran out of time or memory.
     """
 
     rule: str
@@ -128,10 +128,11 @@ class NotEvaluated:
     facts: tuple[str, ...] = ()
     why: str = ""
     object: str = ""
+    is_stopped: bool = False
 
 
-# What may not have been seen.
-TABLES, LOAD = "tables", "load"
+# What may not have been seen, and rules that came to no end.
+TABLES, LOAD, STOPPED = "tables", "load", "stopped"
 
 
 @dataclass(frozen=True, slots=True)

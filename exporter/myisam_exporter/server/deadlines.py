@@ -24,14 +24,18 @@ class Deadlines:
 
     @contextmanager
     def limit(self, seconds: float, late: Callable[[], None]) -> Iterator[None]:
-        """Call `late`, once and in another thread, when what is inside takes longer than `seconds`."""
+        """Call `late`, once and in another thread, when what is inside takes longer than `seconds`.
+
+        Raises RuntimeError where the system gives no thread for that.
+        """
         number, deadline = next(self._numbers), time.monotonic() + seconds
         with self._changed:
-            self._pending[number] = (deadline, late)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._watch, name="deadlines", daemon=True)
-                self._thread.start()
-            elif deadline < self._wakes_at:
+                thread = threading.Thread(target=self._watch, name="deadlines", daemon=True)
+                thread.start()  # where the system gives none now, the next limit asks again: without one nothing is ever late
+                self._thread = thread
+            self._pending[number] = (deadline, late)
+            if deadline < self._wakes_at:
                 self._changed.notify()
         try:
             yield

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import field
-from typing import Any
+from typing import Any, TypeVar
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
@@ -26,6 +26,8 @@ GLANCES_PER_LOOK = 10
 FIRST_LOOKS_APART_SECONDS = 10.0
 # A target that nobody probes for so many background intervals is forgotten, its connection closed.
 IDLE_INTERVALS = 10
+WITHOUT_THREAD_SECONDS = 1.0
+Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
 
 
@@ -147,11 +149,10 @@ class Fleet:
         """Looks at the watch's pace; the second comes soon, for rates; glances in between."""
         interval = self.options.background_seconds
         pause = min(FIRST_LOOKS_APART_SECONDS, interval)
-        loop = asyncio.get_running_loop()
         failure = ""
         while is_wanted():
             started = self.clock.monotonic()
-            found = await loop.run_in_executor(self._looker, _look, watch)
+            found = await self._in_turn(_look, watch)
             if found != failure:
                 _log.log(logging.WARNING if found else logging.INFO, "%s: %s", watch.label, found or "answers")
                 failure = found
@@ -159,9 +160,23 @@ class Fleet:
             while (rest := due - self.clock.monotonic()) > 0:
                 await asyncio.sleep(min(rest, interval / GLANCES_PER_LOOK))
                 if due - self.clock.monotonic() > 0:
-                    await loop.run_in_executor(self._looker, _glance, watch)
+                    await self._in_turn(_glance, watch)
             pause = interval
-        await loop.run_in_executor(self._looker, self._forget, watch)
+        await self._in_turn(self._forget, watch)
+
+    async def _in_turn(self, work: Callable[[Watch], Result], watch: Watch) -> Result:
+        """Do it in one of the threads for looks; later, where the system gives none now: a beat that ended there would look no more."""
+        is_told = False
+        while True:
+            try:
+                doing = asyncio.get_running_loop().run_in_executor(self._looker, _alone, work, watch)
+            except RuntimeError as error:
+                if not is_told:
+                    _log.warning("%s is not looked at for now: %s", watch.label, error)
+                is_told = True
+                await asyncio.sleep(WITHOUT_THREAD_SECONDS)
+            else:
+                return await doing
 
     def _forget(self, watch: Watch) -> None:
         """End what a watch had counted, once its last look has ended; let the followers forget its target, unless another watch is of the same name."""
@@ -175,6 +190,12 @@ class Fleet:
                     follower.forget(watch.label)
                 except Exception:
                     _log.exception("%s failed to forget %s", follower.name, watch.label)
+
+
+def _alone(work: Callable[[Watch], Result], watch: Watch) -> Result:
+    """What was refused a thread of its own may be done by another later (concurrent.futures keeps it): two of a watch never work at once."""
+    with watch.turn:
+        return work(watch)
 
 
 def _look(watch: Watch) -> str:

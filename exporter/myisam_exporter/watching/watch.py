@@ -63,6 +63,8 @@ class Watch:
         self.options = options
         self.followers = followers
         self.is_over = False
+        # Held by whoever looks or glances at it, or forgets it.
+        self.turn = threading.Lock()
         self.connection = Connection(resolve, options.timeout_seconds, clock)
         switches = ThreadSwitches()
         self.scrapes = Scrapes(self.connection, options, executor, clock, switches)

@@ -40,6 +40,7 @@ QUEUE = 1024  # connections that wait to be accepted: a crowd that comes at once
 # one peer's fill its places before their requests are read, and others of its address are closed (measured; eight do not).
 ACCEPTED_AT_ONCE = 4
 PAUSE_SECONDS = 1.0
+REFUSED_SECONDS = 0.01
 # Of every answer, also to what is no request: it is what its type says, and no part of a page, or of a window's group, of anybody else's.
 EVERYWHERE = (
     ("X-Content-Type-Options", "nosniff"),
@@ -140,9 +141,11 @@ class HttpServer:
             try:
                 accepted, _ = await asyncio.get_running_loop().sock_accept(listener)
             except OSError as error:
-                if error.errno in EXHAUSTED:
+                is_ours = error.errno in EXHAUSTED
+                if is_ours:
                     _log.warning("no connection can be accepted for now (%s)", error.strerror)
-                    await asyncio.sleep(PAUSE_SECONDS)
+                # What is wrong with one connection holds up the others for a moment only; what lasts takes no processor.
+                await asyncio.sleep(PAUSE_SECONDS if is_ours else REFUSED_SECONDS)
             else:
                 self._begin(accepted)
                 with contextlib.suppress(OSError):  # there is none more, or it is told of next time

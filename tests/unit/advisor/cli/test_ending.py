@@ -28,7 +28,7 @@ def raising(error: BaseException) -> None:
     raise error
 
 
-ERRORS = [KeyError("a"), ValueError("x" * 100_000), RecursionError(), MemoryError(), AssertionError(), OverflowError("int too large"), UnicodeEncodeError("ascii", "\ud800", 0, 1, "no"), ZeroDivisionError(), SystemError("\x1b[31m\nTraceback"), GeneratorExit()]
+ERRORS = [KeyError("a"), ValueError("x" * 100_000), RecursionError(), AssertionError(), OverflowError("int too large"), UnicodeEncodeError("ascii", "\ud800", 0, 1, "no"), ZeroDivisionError(), SystemError("\x1b[31m\nTraceback"), GeneratorExit()]
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
@@ -42,7 +42,16 @@ def test_any_exception_is_one_line_and_status_2(error: BaseException, capsys: py
     assert len(err) < 400
 
 
-@pytest.mark.parametrize("error", [*ERRORS, UserError("bad | input"), click.UsageError("no such"), click.Abort(), KeyboardInterrupt(), OSError(28, "No space left"), BrokenPipeError()], ids=lambda error: type(error).__name__)
+LACKS = [(MemoryError(), "there is not enough memory"), (RuntimeError("can't start new thread"), "the system starts no further thread")]
+
+
+@pytest.mark.parametrize(("error", "said"), LACKS)
+def test_what_the_system_does_not_give_is_no_internal_error(error: Exception, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status_of(lambda: raising(error), ["check"]) == 2
+    assert capsys.readouterr().err.startswith(f"myisam-advisor: {said}: raise what limits")
+
+
+@pytest.mark.parametrize("error", [*ERRORS, MemoryError(), UserError("bad | input"), click.UsageError("no such"), click.Abort(), KeyboardInterrupt(), OSError(28, "No space left"), BrokenPipeError()], ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("words", [["check", "--format", "nagios"], ["check", "--format=nagios", "--bogus"]])
 def test_nagios_hears_unknown_whatever_is_raised(error: BaseException, words: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     assert status_of(lambda: raising(error), words) == 3

@@ -4,18 +4,23 @@ import logging
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from myisam_advisor.catalogue.rules import load_rule, shipped_rules
+from myisam_advisor.catalogue.rules import Rule, load_rule, shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.factbase import guarded_query as guard
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.factbase.guarded_query import QueryError
+from myisam_advisor.judging.asking import Inquiry
 from myisam_advisor.judging.faults import STOPPED_SECONDS, KnownFaults
+from myisam_advisor.judging.findings import STOPPED
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
+from myisam_advisor.judging.verdict import UNKNOWN, verdict_of
 from myisam_exporter.look.table_choice import TableChooser
 from tests.support.rules import write as write_rule
 
@@ -72,3 +77,24 @@ def test_a_shipped_rule_that_stops_is_asked_again(monkeypatch: pytest.MonkeyPatc
     rule, stopped = shipped_rules()[0], KnownFaults()
     stopped.stop(rule, "the query took longer than 2 s and was stopped", 2.0)
     assert stopped.why_not(rule) is None
+
+
+def test_where_shipped_rules_stop_nothing_is_called_healthy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with 60 MB of address space: table-crashed could not be asked, and the verdict was that nothing holds the server back."""
+    whole = Inquiry._apply
+
+    def without_memory(self: Inquiry, rule: Rule) -> Any:
+        if rule.id in {"table-crashed", "mmap-enable"}:
+            raise QueryError("the query needs too much memory and was stopped", stopped=True)
+        return whole(self, rule)
+
+    monkeypatch.setattr(Inquiry, "_apply", without_memory)
+    facts = facts_from_document({"schema": 1, "interval_seconds": 60, "tables": [{"schema_name": "s", "table_name": "t", "crashed": 1}], "status_per_second": {"Questions": 90.0}, "totals": {"myisam_tables": 1, "crashed_tables": 1}})
+    judgement = judge(prepared(facts, Site(tuple(shipped_rules()))))
+    (spot,) = [one for one in judgement.blind if one.what == STOPPED]
+    assert set(spot.rules) == {"table-crashed"}  # the other one only ever says what could be gained
+    assert spot.sentence == "Table-crashed could not be asked to the end."
+    assert spot.why == "The query needs too much memory and was stopped"
+    verdict = verdict_of(judgement, 60.0)
+    assert (verdict.kind, verdict.headline) == (UNKNOWN, spot.sentence)
+    assert judgement.count("critical") is None

@@ -3,6 +3,8 @@
 import threading
 import time
 
+import pytest
+
 from myisam_exporter.server.deadlines import Deadlines
 
 
@@ -47,3 +49,18 @@ def test_many_at_once_by_one_thread() -> None:
     for thread in threads:
         thread.join()
     assert sorted(told) == list(range(50))
+
+
+def test_where_no_thread_could_be_started_the_next_limit_starts_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    deadlines, late = Deadlines(), threading.Event()
+
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as changed:
+        changed.setattr(threading.Thread, "start", refused)
+        with pytest.raises(RuntimeError), deadlines.limit(0.05, late.set):
+            pytest.fail("nothing limits what is done here")
+    assert deadlines._pending == {}
+    with deadlines.limit(0.05, late.set):
+        assert late.wait(10)
