@@ -40,7 +40,7 @@ class MysqldProcessCollector(Collector[ProcessSample]):
             ("pid", "integer", "Process id, verified as the server's."),
             ("threads", "integer", "Threads of the process."),
             ("resident_bytes", "integer", "Resident memory, mapped files included."),
-            ("anonymous_bytes", "integer", "Memory that is no file: RssAnon."),
+            ("anonymous_bytes", "integer", "Memory that is no file: RssAnon; before Linux 4.5 by statm."),
             ("open_files", "integer", "Open file descriptors."),
             ("open_files_limit", "integer", "Soft limit on open files."),
             ("cpu_user_ratio", "real", "Over the interval: user CPU; 1.0 is one core."),
@@ -159,8 +159,11 @@ def _row(pair: Pair[ProcessSample]) -> dict[str, Value]:
 
 
 def switches_of(pair: Pair[ProcessSample]) -> tuple[int | None, int | None]:
-    """Voluntary and involuntary switches of the threads that live now; those of threads that came and went in between are lost."""
-    if pair.before is None or not pair.seconds:
+    """Voluntary and involuntary switches of the threads that live now; those of threads that came and went in between are lost.
+
+    A process has a thread at least: where none tells its switches they are not 0 but unknown.
+    """
+    if pair.before is None or not pair.seconds or not pair.before.switches or not pair.after.switches:
         return None, None
     return switches_between(pair.before.switches, pair.after.switches)
 

@@ -13,6 +13,7 @@ from myisam_exporter.kernel.rights import READ_PROCESS
 from myisam_exporter.kernel.thread_switches import Switches, ThreadSwitches
 from myisam_exporter.outside.bounded_reading import bounded_text
 
+PAGE_BYTES = os.sysconf("SC_PAGESIZE")
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -61,22 +62,26 @@ def read_process(folder: Path, pid: int, switches_of: ThreadSwitches | None = No
         fields = bounded_text(folder / "stat").rpartition(")")[2].split()
         status = bounded_text(folder / "status")
         switches = (switches_of or ThreadSwitches()).read(folder)
+        minor_faults, major_faults, user_ticks, system_ticks = (int(fields[place]) for place in (7, 9, 11, 12))
+        threads, started_ticks = int(fields[17]), int(fields[19])
     except OSError as error:
         return Unknown(
             f"process {pid} cannot be read ({error.strerror})",
             "run beside the server; /proc must not be mounted with hidepid",
         )
+    except (IndexError, ValueError):
+        return Unknown(f"{folder}/stat is not what the kernel writes")
     return ProcessSample(
         pid=pid,
-        started_ticks=int(fields[19]),
-        threads=int(fields[17]),
+        started_ticks=started_ticks,
+        threads=threads,
         switches=switches,
-        user_ticks=int(fields[11]),
-        system_ticks=int(fields[12]),
-        minor_faults=int(fields[7]),
-        major_faults=int(fields[9]),
+        user_ticks=user_ticks,
+        system_ticks=system_ticks,
+        minor_faults=minor_faults,
+        major_faults=major_faults,
         resident_bytes=_kib(status, "VmRSS"),
-        anonymous_bytes=_kib(status, "RssAnon"),
+        anonymous_bytes=_anonymous_bytes(folder, status),
         open_files=_open_files(folder),
         open_files_limit=_open_files_limit(folder),
         io=_io(folder),
@@ -87,6 +92,18 @@ def read_process(folder: Path, pid: int, switches_of: ThreadSwitches | None = No
 def _kib(status: str, name: str) -> int | None:
     found = re.search(rf"^{name}:\s*(\d+) kB", status, re.MULTILINE)
     return int(found[1]) * 1024 if found else None
+
+
+def _anonymous_bytes(folder: Path, status: str) -> int | None:
+    """RssAnon; before Linux 4.5 what it is there too: resident pages that are of no file, by statm."""
+    told = _kib(status, "RssAnon")
+    if told is not None:
+        return told
+    try:
+        resident, of_files = (int(word) for word in bounded_text(folder / "statm").split()[1:3])
+    except (OSError, ValueError):
+        return None
+    return max(resident - of_files, 0) * PAGE_BYTES
 
 
 def _open_files(folder: Path) -> int | Unknown:
@@ -108,9 +125,13 @@ def _open_files_limit(folder: Path) -> int | None:
 def _io(folder: Path) -> ProcessIo | Unknown:
     try:
         values = dict(line.split(": ") for line in process_lines(folder, "io"))
+        return ProcessIo(int(values["syscr"]), int(values["rchar"]), int(values["read_bytes"]))
+    except FileNotFoundError:
+        return Unknown(f"this kernel counts no process's reads ({folder}/io is not there)", off=True)
     except OSError as error:
         return Unknown(f"{folder}/io cannot be read ({error.strerror})", READ_PROCESS)
-    return ProcessIo(int(values["syscr"]), int(values["rchar"]), int(values["read_bytes"]))
+    except (KeyError, ValueError):
+        return Unknown(f"{folder}/io is not what the kernel writes")
 
 
 def _mapped(folder: Path) -> MappedFiles | Unknown:

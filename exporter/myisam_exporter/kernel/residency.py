@@ -171,7 +171,8 @@ class Prober:
         if kind is None:
             kind = self._file_systems[status.st_dev] = file_system_type(self._libc, descriptor)
         if kind in ALWAYS_RESIDENT:
-            return FilePages(-(-status.st_size // PAGE_BYTES), 0, 0, 0, 0)
+            # Of a sparse file what was never written is nowhere: st_blocks is in units of 512 bytes.
+            return FilePages(-(-min(status.st_size, status.st_blocks * 512) // PAGE_BYTES), 0, 0, 0, 0)
         if kind in OUTSIDE_PAGE_CACHE:
             self._note(str(kind), Unknown(f"not measurable: {OUTSIDE_PAGE_CACHE[kind]}"))
             return None

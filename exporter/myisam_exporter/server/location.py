@@ -101,9 +101,11 @@ def _directory(
             f"{directory} on this machine belongs to another server: this one's files are not visible here",
             SHOW_PROCESS,
         )
+    # No right shows a process of another namespace.
+    is_out_of_sight = isinstance(pid, Unknown) and pid.remedy == SHOW_PROCESS
     return Unknown(
         f"{directory} could not be verified as this server's",
-        REMEDIES.verify_directory.format(pid_file=pid_file),
+        SHOW_PROCESS if is_out_of_sight else REMEDIES.verify_directory.format(pid_file=pid_file),
     )
 
 

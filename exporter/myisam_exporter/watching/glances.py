@@ -86,7 +86,7 @@ def _rates(before: Glance | None, now: Glance) -> dict[str, float]:
         for name in COUNTERS
         if name in now.status and before.status.get(name, math.inf) <= now.status[name]
     }
-    if now.switches is not None and before.switches is not None:
+    if now.switches and before.switches:  # of no thread, they are not told
         voluntary, involuntary = switches_between(before.switches, now.switches)
         rates |= {"voluntary_switches": voluntary / seconds, "involuntary_switches": involuntary / seconds}
     return rates

@@ -56,6 +56,41 @@ def facts(before: ProcessSample, after: ProcessSample, **status: int) -> dict[st
     return dict(zip(block.columns, next(iter(block.rows)), strict=True))
 
 
+def test_before_linux_4_5_what_is_no_file_is_told_by_statm(tmp_path: Path) -> None:
+    folder = record(tmp_path, {1: (1, 1)})
+    (folder / "status").write_text("VmRSS:\t 2048 kB\n")
+    assert sample(folder).anonymous_bytes is None
+    for text, pages in (("9000 512 100 5 0 300 0\n", 412), ("9000 512 600 5 0 300 0\n", 0), ("9000 some\n", None)):
+        (folder / "statm").write_text(text)
+        assert sample(folder).anonymous_bytes == (None if pages is None else pages * PAGE_BYTES)
+
+
+def test_switches_that_no_thread_tells_are_not_none(tmp_path: Path) -> None:
+    """gVisor's threads have none in their status; a security module may hide it."""
+    told, untold = record(tmp_path / "a", {1: (100, 10)}), record(tmp_path / "b", {1: (100, 10)})
+    (untold / "task" / "1" / "status").write_text("Name:\tx\n")
+    assert facts(sample(told), sample(told))["voluntary_switches_per_second"] == 0
+    row = facts(sample(untold), sample(untold))
+    assert row["voluntary_switches_per_second"] is row["involuntary_switches_per_second"] is None
+
+
+def test_a_kernel_that_counts_no_reads_asks_for_no_right(tmp_path: Path) -> None:
+    io = sample(record(tmp_path, {1: (1, 1)}, io=None)).io
+    assert isinstance(io, Unknown)
+    assert (io.off, io.remedy) == (True, "")
+
+
+@pytest.mark.parametrize("text", ["", "rchar: 1\nsyscr: 2\n", "nothing\n", "rchar: x\nsyscr: 1\nread_bytes: 1\n"])
+def test_reads_that_are_told_otherwise_hide_nothing_else(tmp_path: Path, text: str) -> None:
+    folder = record(tmp_path, {1: (1, 1)})
+    (folder / "io").write_text(text)
+    found = sample(folder)
+    assert isinstance(found.io, Unknown)
+    assert found.open_files == 1
+    (folder / "stat").write_text("77 (mysqld) S 1\n")
+    assert isinstance(read_process(folder, PID), Unknown)
+
+
 def test_switches_are_summed_over_threads_that_came_stayed_and_went(tmp_path: Path) -> None:
     before = sample(record(tmp_path, {1: (100, 10), 2: (5000, 7), 3: (40, 0)}))
     after = sample(record(tmp_path, {1: (150, 10), 3: (140, 20), 4: (30, 3)}))

@@ -126,11 +126,11 @@ def test_tmpfs_is_always_resident() -> None:
     if not Path("/dev/shm").is_dir():
         pytest.skip("no tmpfs at /dev/shm")
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
-        file.write(b"x" * 3 * PAGE_BYTES)
+        file.write(b"x" * (2 * PAGE_BYTES + 1))
         file.flush()
-        pages = Prober().probe(file.name)
-    assert pages is not None
-    assert pages.resident == 3
+        assert Prober().probe(file.name) == FilePages(3, 0, 0, 0, 0)
+        file.truncate(1 << 44)
+        assert Prober().probe(file.name) == FilePages(3, 0, 0, 0, 0)
 
 
 def test_storage_is_trusted_only_where_its_reads_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

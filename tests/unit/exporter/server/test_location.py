@@ -13,6 +13,7 @@ import pytest
 from myisam_exporter.collectors.disk_space import space_of
 from myisam_exporter.collectors.key_caches import _in_init_file
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.rights import SHOW_PROCESS
 from myisam_exporter.server.location import Location, locate
 from myisam_exporter.server.server_process import read_pid
 
@@ -95,6 +96,17 @@ def test_a_name_that_no_file_can_have_is_a_file_that_cannot_be_read(tmp_path: Pa
         assert isinstance(read_pid(tmp_path / name), Unknown)
         assert isinstance(located(tmp_path / name, proc, name).data_directory, Unknown)
     assert isinstance(located(Path(), proc).data_directory, Unknown)
+
+
+def test_no_right_is_asked_for_where_the_process_is_in_another_namespace(tmp_path: Path, proc: Path) -> None:
+    (tmp_path / "pid").write_text("4000\n")
+    found = located(tmp_path, proc).data_directory
+    assert isinstance(found, Unknown)
+    assert (found.remedy, "could not be verified" in found.reason) == (SHOW_PROCESS, True)
+    (tmp_path / "pid").unlink()
+    found = located(tmp_path, proc).data_directory
+    assert isinstance(found, Unknown)
+    assert "CAP_SYS_PTRACE" in found.remedy
 
 
 @pytest.mark.parametrize("make", ODD)
