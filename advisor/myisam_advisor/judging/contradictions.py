@@ -62,7 +62,6 @@ PAIRS_OF_COLUMNS = (
     # The server refuses the row or the index block that would pass what the pointers can address.
     AtMost("tables", "data_bytes", "max_data_bytes"),
     AtMost("tables", "index_bytes", "max_index_bytes"),
-    AtMost("totals", "crashed_tables", "myisam_tables"),
     AtMost("totals", "compressed_tables", "myisam_tables"),
     AtMost("totals", "compressed_data_bytes", "myisam_data_bytes"),
     AtMost("host", "memory_available_bytes", "memory_bytes"),

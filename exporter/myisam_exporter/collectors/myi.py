@@ -82,7 +82,11 @@ class MyiCollector(Collector[DataDirectoryScan]):
             ("myisam_index_bytes", "integer", "Bytes in their index files."),
             ("compressed_tables", "integer", "Tables packed by myisampack."),
             ("compressed_data_bytes", "integer", "Bytes in their data files."),
-            ("crashed_tables", "integer", "Tables marked crashed, or whose header cannot be read."),
+            (
+                "crashed_tables",
+                "integer",
+                "Tables marked crashed, or whose header cannot be read; damaged ones of the server's own database with them.",
+            ),
             ("other_engine_data_bytes", "integer", "Bytes in the files of other storage engines."),
             source=source,
         ),

@@ -8,6 +8,7 @@ from itertools import compress, islice
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import ROWS_AT_ONCE, Value
 from myisam_exporter.files.myi_header import COMPRESSED, CRASHED
+from myisam_exporter.files.schema_reader import SYSTEM_SCHEMA
 from myisam_exporter.files.table_file import TableFile, counts_of
 from myisam_exporter.files.table_groups import Files
 from myisam_exporter.outside.numbers import bounded_sum
@@ -15,7 +16,10 @@ from myisam_exporter.outside.numbers import bounded_sum
 
 @dataclass(slots=True)
 class Sums:
-    """Sums over tables, unbounded, so that a table can be taken out of them again."""
+    """Sums over the user's tables, unbounded, so that a table can be taken out of them again.
+
+    Damaged tables of the server's own database are there to be told of: they count among those that are crashed, and in no other sum.
+    """
 
     myisam_tables: int = 0
     myisam_rows: int = 0
@@ -30,8 +34,11 @@ class Sums:
         given = iter(tables)
         some = list(islice(given, ROWS_AT_ONCE))
         while some:
-            self.myisam_tables += sign * len(some)
-            self._add_files([file for files in some for file in files], sign)
+            users = [files for files in some if files[0].schema_name != SYSTEM_SCHEMA]
+            self.myisam_tables += sign * len(users)
+            self.crashed_tables += sign * (len(some) - len(users))
+            if users:
+                self._add_files([file for files in users for file in files], sign)
             some = list(islice(given, ROWS_AT_ONCE))
 
     def _add_files(self, files: list[TableFile], sign: int) -> None:

@@ -90,7 +90,11 @@ GROWTH: tuple[tuple[str, str, tuple[Source[Any], ...], str], ...] = (
 )
 TOTALS = (
     ("tables", "myisam_tables", "MyISAM tables outside the system schemas"),
-    ("tables_crashed", "crashed_tables", "Tables marked crashed, or whose header cannot be read"),
+    (
+        "tables_crashed",
+        "crashed_tables",
+        "Tables marked crashed, or whose header cannot be read, those of the server's own database with them",
+    ),
     ("tables_compressed", "compressed_tables", "Tables packed by myisampack"),
     ("other_engines_data_bytes", "other_engine_data_bytes", "Bytes in the files of other storage engines"),
 )

@@ -47,8 +47,8 @@ def test_a_rate_may_be_a_twentieth_and_one_more(misses: float, is_believed: bool
 
 
 def test_what_has_no_name_is_told_without_one() -> None:
-    _, (found,) = looked_at(totals={"myisam_tables": 3, "crashed_tables": 9})
-    assert (found.object, found.why) == ("", "crashed_tables is 9, above myisam_tables (3)")
+    _, (found,) = looked_at(totals={"myisam_tables": 3, "compressed_tables": 9})
+    assert (found.object, found.why) == ("", "compressed_tables is 9, above myisam_tables (3)")
 
 
 def test_beyond_that_both_and_what_follows_from_them_are_set_aside_and_nothing_else() -> None:

@@ -104,3 +104,14 @@ def test_a_table_without_a_header_says_nothing_of_what_others_beside_it_say() ->
     found = {name: list(values) for name, values in table_columns([(whole,), (damaged,)], [9.0, 9.0], 1.0).items()}
     assert (found["rows"], found["crashed"], found["header_problem"]) == ([SAMPLE.rows, None], [0, 1], [None, "cut short"])
     assert (found["data_modified_seconds_ago"], found["written_since_start"]) == ([4.0, 4.0], [1, None])
+
+
+def test_damage_in_the_servers_own_database_counts_among_the_crashed_alone() -> None:
+    """On a server without a table of the user's, one damaged mysql.user made MyISAM one that is used."""
+    own, users = (TableFile(Database(schema, "/"), NamedFile("t", "t", None), None, "cut short", 5.0) for schema in ("mysql", "shop"))
+    sums = Sums()
+    sums.add([(own,), (users,), (own,)])
+    assert (sums.myisam_tables, sums.crashed_tables, sums.facts(0)["myisam_tables"]) == (1, 3, 1)
+    for one in ((own,), (users,), (own,)):
+        sums.add([one], -1)
+    assert sums == Sums()
