@@ -184,7 +184,7 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
 
     modes = told["sql_mode"].upper().split(",") if "sql_mode" in told else None
     strict = usual.strict if modes is None else any(mode in modes for mode in STRICT)
-    wsrep = is_on("wsrep_on", False)
+    wsrep = is_on("wsrep_on", False) and told.get("wsrep_provider", "").lower() != "none"
     missing = [*usual.missing_engines]
     if told.get("have_innodb", "YES").upper() in ("NO", "DISABLED"):
         missing.append(INNODB)

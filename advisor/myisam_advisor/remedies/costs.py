@@ -42,7 +42,11 @@ class Costs:
             return
         if command.logged is Logged.ALWAYS:
             yield from self._logged_costs(command.verb or "statement")
-        elif command.logged is Logged.UNLESS_TOLD and self._state.logs_changes is None:
+        elif (
+            command.logged is Logged.UNLESS_TOLD
+            and self._state.logs_changes is None
+            and not self._state.is_cluster_node
+        ):
             form = command.verb.replace(" ", " NO_WRITE_TO_BINLOG ")
             if isinstance(command, RepairPartitions):
                 form = "REPAIR PARTITION NO_WRITE_TO_BINLOG"
@@ -96,7 +100,13 @@ class Costs:
     def _shared_costs(self, command: Statement) -> Iterable[str]:
         """What it costs the other nodes of a cluster, or members of a group."""
         if self._state.is_cluster_node:
-            yield "On this cluster it runs in total order isolation (TOI): all nodes stop until it is done."
+            # What can stay here does: gate.py.
+            if command.logged is Logged.ALWAYS:
+                yield (
+                    "With wsrep_OSU_method=RSU this node alone runs it, and takes nothing from the others meanwhile: run it on each node in turn."
+                    if self._state.alters_alone
+                    else "On this cluster it runs in total order isolation (TOI): all nodes stop until it is done."
+                )
         elif self._state.is_group_member and command.logged is Logged.ALWAYS:
             yield "In this group every member runs it too, in turn with all other changes; the group refuses writes to MyISAM tables (error 3098) in any case."
         elif Change.INTO_INNODB in command.changes and None in (

@@ -99,23 +99,33 @@ class RemedyGate:
         if command.logged is Logged.UNLESS_TOLD and self._keeps_out_of_the_log:
             quiet = command.unlogged()
             if quiet is not None:
+                others = "the other nodes" if self._state.is_cluster_node else "the replicas"
                 if command.verb == "REPAIR TABLE":
                     said.charge(
-                        "NO_WRITE_TO_BINLOG keeps it from the replicas: their files are their own, and not damaged by this. Rows that the repair loses, "
+                        f"NO_WRITE_TO_BINLOG keeps it from {others}: their files are their own, and not damaged by this. Rows that the repair loses, "
                         "and those of a statement that the crash cut off, are here or there alone: compare afterwards (CHECKSUM TABLE on each)."
                     )
                 elif command.rewrites:
                     said.charge(
-                        "NO_WRITE_TO_BINLOG keeps it from the replicas: run it on each of them in turn if you want it there."
+                        f"NO_WRITE_TO_BINLOG keeps it from {others}: run it on each of them in turn if you want it there."
                     )
                 yield quiet
                 return
-            said.charge("The binary log is on: each replica runs it too.")
+            said.charge(
+                "All nodes of the cluster run it too."
+                if self._state.is_cluster_node
+                else "The binary log is on: each replica runs it too."
+            )
         yield command
 
     @property
     def _keeps_out_of_the_log(self) -> bool:
-        """Whether what can stay out of the binary log should: there is one, or this may be a replica with one."""
+        """Whether what can stay out of the binary log should: there is one, or this may be a replica with one.
+
+        A node of a cluster has all nodes run it, without a binary log too (tried on MariaDB 10.11 with Galera 26.4: wsrep_replicated).
+        """
+        if self._state.is_cluster_node:
+            return True
         may_be_a_replica = bool(self._state.is_read_only or self._state.is_replica)
         return bool(self._state.logs_changes) or (may_be_a_replica and self._state.logs_changes is None)
 

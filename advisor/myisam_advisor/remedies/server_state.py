@@ -52,8 +52,10 @@ class ServerState:
 
     @cached_property
     def is_cluster_node(self) -> bool | None:
-        """Whether it is a node of a Galera cluster. Where all variables are listed and this one is not, it is none."""
+        """Whether it is a node of a Galera cluster. Where all variables are listed and this one is not, it is none, nor without a provider."""
         wsrep = self.switch("wsrep_on")
+        if wsrep and self.switch("wsrep_provider") is False:
+            return False
         return False if wsrep is None and self.value("version") is not None else wsrep
 
     @cached_property
@@ -63,6 +65,11 @@ class ServerState:
         if name not in (None, ""):
             return True
         return False if name is not None or self.value("version") is not None else None
+
+    @cached_property
+    def alters_alone(self) -> bool:
+        """Whether a node runs an ALTER apart from its cluster (wsrep_OSU_method=RSU), which else runs it everywhere."""
+        return str(self.value("wsrep_osu_method")).upper() == "RSU"
 
     @cached_property
     def is_mariadb(self) -> bool:

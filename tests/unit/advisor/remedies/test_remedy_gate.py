@@ -189,7 +189,8 @@ def test_a_cluster_gets_no_engine_and_no_locks_and_is_told_of_the_rest() -> None
     for _, finding, command in remedies("cluster node"):
         assert "ENGINE=" not in command.sql
         assert not isinstance(command, LockTables)
-        if command.rewrites:
+        assert command.logged is not Logged.UNLESS_TOLD
+        if command.logged is Logged.ALWAYS:
             assert "TOI" in finding.cost
             told += 1
     assert told
