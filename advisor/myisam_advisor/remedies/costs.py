@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from myisam_advisor.factbase.partial import NOT_IN_FILE
 from myisam_advisor.remedies.effects import copies_online, needed_bytes
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for
 from myisam_advisor.remedies.planners.base import PlanFacts
@@ -60,11 +61,17 @@ class Costs:
             )
 
     def _memory_costs(self, command: SetGlobal) -> Iterable[str]:
-        """Where the server's process or its control group is out of sight: the machine's memory is no measure of what a container may have."""
+        """Where the server's process or its control group is out of sight: the machine's memory is no measure of what a container may have.
+
+        A file of facts does not say why a limit is not in it: where it has the process, there most likely was none.
+        """
         if command.variable != KEY_CACHE_SIZE:
             return
-        why = self._known.all.unknown.get(GROUP_LIMIT) or self._known.all.unknown.get("mysqld")
+        facts = self._known.all
+        why = facts.unknown.get(GROUP_LIMIT) or facts.unknown.get("mysqld")
         if why is None or why.off or self._known.budget.limit_bytes is None:
+            return
+        if why == NOT_IN_FILE and facts.single("mysqld").get("pid") is not None:
             return
         present = None if command.cache else number_of(self._state.value(KEY_CACHE_SIZE))
         if (command.number or 0) > (present or 0):

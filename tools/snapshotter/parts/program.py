@@ -20,9 +20,11 @@ from myisam_advisor.factbase.document import as_document
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_exporter.collectors.base import PAGE_CACHE_SWEEP_SECONDS
+from myisam_exporter.collectors.disk_space import NOT_FROM_ONE_LOOK
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.interval import NO_INTERVAL
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.outside.quantities import seconds_in
 from myisam_exporter.server.option_files import GROUP_SUFFIX_VARIABLE, Further, login_file
@@ -278,10 +280,9 @@ def _tell_what_is_unseen(facts: FactSet) -> None:
 
 
 def _reasons(facts: FactSet) -> Iterator[Unknown]:
-    yield from (note for note in facts.notes if not note.off)
-    yield from (
-        facts.unknown[name] for name in sorted(facts.unknown) if not facts.unknown[name].off and "." not in name
-    )
+    """Why tables and columns are absent, but for what no look at a moment shows, on any host."""
+    reasons = (*facts.notes, *(facts.unknown[name] for name in sorted(facts.unknown)))
+    yield from (reason for reason in reasons if not reason.off and reason not in (NO_INTERVAL, NOT_FROM_ONE_LOOK))
 
 
 def _refuse_output(path: Path) -> None:

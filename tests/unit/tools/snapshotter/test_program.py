@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from myisam_exporter.collectors.disk_space import NOT_FROM_ONE_LOOK
 from myisam_exporter.errors import UserError
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.interval import NO_INTERVAL
 from tools.snapshotter.parts import program
 from tools.snapshotter.parts.client_program import Client
 
@@ -166,3 +170,10 @@ def test_a_full_disk_leaves_nothing(own: Path, monkeypatch: pytest.MonkeyPatch) 
 def _full(descriptor: int, mode: str) -> object:
     os.close(descriptor)
     raise OSError(28, "No space left on device")
+
+
+def test_of_what_is_absent_each_reason_is_told_but_for_what_no_look_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    hidden, unread = Unknown("the group is hidden", "mount /sys"), Unknown("the table is closed")
+    unknown = {"mysqld.a": hidden, "mysqld.b": hidden, "tables": unread, "host.c": NO_INTERVAL, "host.d": NOT_FROM_ONE_LOOK, "host.e": Unknown("no such thing here", off=True)}
+    program._tell_what_is_unseen(FactSet({}, unknown))
+    assert capsys.readouterr().err.splitlines() == ["myisam-snapshot: not seen: the group is hidden; mount /sys", "myisam-snapshot: not seen: the table is closed"]
