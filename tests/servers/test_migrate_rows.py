@@ -91,17 +91,20 @@ def test_a_default_that_is_no_date_is_told(rows: PrivateServer, column: str, sql
 
 
 @pytest.mark.parametrize("sql_mode", MODES)
-@pytest.mark.parametrize("day", ["2010-02-30", "2010-00-01", "0000-00-00", "2012-02-29"])
+@pytest.mark.parametrize("day", ["2010-02-30", "2010-00-01", "2010-01-00", "0000-00-00", "2012-02-29"])
 @pytest.mark.parametrize("kind", ["DATE", "DATETIME"])
 def test_a_date_that_stops_the_copy_or_is_lost_is_told_and_found(rows: PrivateServer, kind: str, day: str, sql_mode: str) -> None:
     for to in engines(rows):
         assert made(rows, f"d {kind}", f"INSERT INTO t VALUES ('{day}')")
         found = {change.id: change for change in told(rows, sql_mode, to).changes}
+        counted = [rows.execute(found[name].statement)[0][0] for name in ("zero-dates", "dates-lost") if name in found]
         before = rows.execute("SELECT d + 0 FROM t", database="of_rows")
         code = altered(rows, sql_mode, to)
         lost = not code and rows.execute("SELECT d + 0 FROM t", database="of_rows") != before
         named = "zero-dates" if code else "dates-lost"
         assert code in {0, 1292}
+        # No row is counted that the copy takes over as it is; but MySQL 5.5 does not look at a DATE where sql_mode asks for no zeros.
+        assert any(counted) is bool(code or lost) or (rows.binaries.name, kind, day) == ("mysql-5.5", "DATE", "2010-02-30")
         if code or lost:
             assert ("2010-02-30" if day == "2010-02-30" else day[:4]) in found[named].what
             assert made(rows, f"d {kind}", f"INSERT INTO t VALUES ('{day}'), ('2010-10-10'), (NULL)")

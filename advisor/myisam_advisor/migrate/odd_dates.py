@@ -20,6 +20,12 @@ ZERO, PARTLY, IMPOSSIBLE = "0000-00-00", "2010-00-00", "2010-02-30"
 NO_ZERO, NO_PART, ANY_DAY = "NO_ZERO_DATE", "NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES"
 # What of sql_mode has the copy take a date over as it is.
 LIFTED = {ZERO: f"without {NO_ZERO}", PARTLY: f"without {NO_PART}", IMPOSSIBLE: f"with {ANY_DAY}"}
+# What is 1 of such a date, 0 of any other, and NULL of NULL.
+COUNTED = {
+    ZERO: "YEAR({}) + MONTH({}) + DAYOFMONTH({}) = 0",
+    PARTLY: "0 IN (MONTH({}), DAYOFMONTH({})) AND {} + 0 <> 0",
+    IMPOSSIBLE: "0 NOT IN (MONTH({}), DAYOFMONTH({})) AND DAYOFMONTH({}) <> DAYOFMONTH(FROM_DAYS(TO_DAYS({})))",
+}
 # MySQL from here on refuses zeros in defaults only where sql_mode is strict; MariaDB always does.
 LENIENT_SINCE = (5, 6)
 
@@ -74,7 +80,7 @@ def lost_dates(subject: Subject) -> Iterator[Change]:
         yield Change(
             "dates-lost",
             f"A date such as {' or '.join(lost)} becomes {ZERO} in the copy, with a warning only.",
-            rows_of(subject.structure, kind, subject.table),
+            _counted(subject.structure, lost, subject.table),
         )
 
 
@@ -94,17 +100,11 @@ def _columns(structure: Structure, dates: list[str]) -> list[str]:
 
 
 def rows_of(structure: Structure, kind: ServerKind, table: Sql) -> Sql:
-    """The statement that counts rows with a part that is zero, or a day that its month does not have."""
-    refused = _refused(kind)
-    names = map(quote_identifier, _columns(structure, refused))
-    return statement(
-        "SELECT COUNT(*) FROM {} WHERE 0 IN ({});", table, sql_list(_parts(name, refused) for name in names)
-    )
+    """The statement that counts rows with a date that the copy does not take over as it is."""
+    return _counted(structure, _refused(kind), table)
 
 
-def _parts(name: Sql, refused: list[str]) -> Sql:
-    """Numbers of which one is 0."""
-    zeros = statement("MONTH({}), DAYOFMONTH({}), {} + 0", *[name] * 3)
-    if IMPOSSIBLE not in refused:
-        return zeros
-    return statement("{}, DAYOFMONTH({}) = DAYOFMONTH(FROM_DAYS(TO_DAYS({})))", zeros, name, name)
+def _counted(structure: Structure, dates: list[str], table: Sql) -> Sql:
+    names = [quote_identifier(name) for name in _columns(structure, dates)]
+    found = sql_list(statement(COUNTED[date], *[name] * COUNTED[date].count("{}")) for date in dates for name in names)
+    return statement("SELECT COUNT(*) FROM {} WHERE 1 IN ({});", table, found)

@@ -293,7 +293,8 @@ def test_what_shows_a_change_acts_on_a_copy_of_the_base_columns() -> None:
 def test_zeros_are_looked_for_in_each_date() -> None:
     dates = table(Column("d", types.DATE, 3, 63, False), Column("e", types.DATETIME2, 5, 63, False))
     shown = next(one.statement for one in changes(Subject(("s", "t"), dates, "InnoDB", MYSQL)) if one.id == "zero-dates")
-    assert "WHERE 0 IN (MONTH(`d`), DAYOFMONTH(`d`), `d` + 0, DAYOFMONTH(`d`) = DAYOFMONTH(FROM_DAYS(TO_DAYS(`d`))), MONTH(`e`), " in shown
+    assert "WHERE 1 IN (YEAR(`d`) + MONTH(`d`) + DAYOFMONTH(`d`) = 0, YEAR(`e`) + MONTH(`e`) + DAYOFMONTH(`e`) = 0, " in shown
+    assert "0 NOT IN (MONTH(`e`), DAYOFMONTH(`e`)) AND DAYOFMONTH(`e`) <> DAYOFMONTH(FROM_DAYS(TO_DAYS(`e`)))" in shown
 
 
 def test_each_sentence_is_told_with_its_tables() -> None:
