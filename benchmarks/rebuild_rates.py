@@ -12,9 +12,9 @@ from myisam_advisor.trial.private.apart import as_other
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
-from myisam_advisor.trial.result_document import number
 from myisam_advisor.trial.tables.made import SyntheticTable
 from myisam_advisor.trial.trial import Subject, private_server
+from myisam_advisor.trial.typed_documents import number
 
 SEED_ROWS, DOUBLINGS, READINGS = 16_384, 5, 3
 TABLE = f"{SCHEMA}.rebuilt"

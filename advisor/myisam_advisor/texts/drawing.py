@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-class _Page(StringIO):
+class EncodedText(StringIO):
     """A text in memory that has the encoding of the stream it is for: frames are drawn in letters that it has."""
 
     def __init__(self, encoding: str) -> None:
@@ -48,7 +48,7 @@ def drawn(
     real = Console(file=StringIO() if reader is None else reader)
     elsewhere = UNFOLDED if piped_width == UNFOLDED else file_width(piped_width or PAGE_WIDTH)
     width = min(real.width, maximum_width or real.width) if real.is_terminal else elsewhere
-    page = _Page(real.encoding)
+    page = EncodedText(real.encoding)
     console = Console(
         file=page,
         force_terminal=real.is_terminal,

@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from io import StringIO
 from typing import TextIO
 
 from rich.console import Console
 
+from myisam_advisor.texts.drawing import EncodedText
 from myisam_advisor.texts.width import file_width
 from myisam_advisor.top.drawing import MINIMUM_HEIGHT, MINIMUM_WIDTH, Frame, draw
 from myisam_advisor.top.feed import Feed, Looks
@@ -51,7 +51,7 @@ def once(looks: Looks, label: str, interval_seconds: float, reader: TextIO) -> s
     width, height = real.size if real.is_terminal else (file_width(PIPED_WIDTH), PIPED_HEIGHT)
     width, height = max(width, MINIMUM_WIDTH), max(height - 1, MINIMUM_HEIGHT)
     pages = [scene] if moment.statements is None else [scene, replace(scene, view=replace(scene.view, page=STATEMENTS))]
-    console = Console(file=_Letters(real.encoding), width=width, height=height)
+    console = Console(file=EncodedText(real.encoding), width=width, height=height)
     return "\n".join(as_text(_whole(console, one, width, height)) for one in pages)
 
 
@@ -66,19 +66,6 @@ def as_text(frame: Frame) -> str:
     """The frame without colours, without the blanks at the ends of its lines, and without the lines that only fill the screen."""
     lines = ("".join(segment.text for segment in line).rstrip() for line in frame.lines)
     return "".join(f"{line}\n" for line in lines if line)
-
-
-class _Letters(StringIO):
-    """A text in memory that has the encoding of the stream it is for."""
-
-    def __init__(self, encoding: str) -> None:
-        super().__init__()
-        self._encoding = encoding
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]  # typeshed has an attribute, StringIO a property
-        """That of the stream."""
-        return self._encoding
 
 
 def _show(terminal: Terminal, feed: Feed, scene: Scene) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from typing import Any
 
 from myisam_advisor.trial.comparison import Comparison, Run, compare
-from myisam_advisor.trial.intervals import PRIOR_VARIANCE
-from myisam_advisor.trial.rounds import Course, doubted
+from myisam_advisor.trial.intervals import PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY
+from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course, doubted
+from myisam_advisor.trial.typed_documents import ResultError, made
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 
@@ -67,3 +69,17 @@ class TrialResult:
     binaries: str = ""
     machine: str = ""
     taken_at: str = ""
+
+
+def from_document(document: Any) -> TrialResult:
+    """The result that dataclasses.asdict made a document. Raises ResultError for whatever is of another form or type."""
+    result = made(TrialResult, document)
+    for workload in result.workloads:
+        lengths, course = {len(runs) for runs in workload.runs.values()}, workload.course
+        if len(lengths) != 1 or lengths == {0}:
+            raise ResultError("the trial's process sent a workload whose variants do not match.")
+        if course is not None and course.ended_by not in (CLEAR, ROUNDS, BUDGET):
+            raise ResultError("the trial's process sent a workload that ended in no known way.")
+        if course is not None and course.prior_variance not in (PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY):
+            raise ResultError("the trial's process sent a workload with intervals of no known kind.")
+    return result

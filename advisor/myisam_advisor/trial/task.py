@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from myisam_advisor.texts.templates import printable
-from myisam_advisor.trial import result_document
+from myisam_advisor.trial import results
 from myisam_advisor.trial.bench import TrialOptions
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerChoice, as_document, from_document
 from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
-from myisam_advisor.trial.result_document import number
 from myisam_advisor.trial.results import TrialResult
 from myisam_advisor.trial.tables.sources import Source, SourceFile
 from myisam_advisor.trial.tables.table_lock import answer_lock, remote_lock
 from myisam_advisor.trial.trial import Subject, run_trial
+from myisam_advisor.trial.typed_documents import number
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Task:
 
 def run_task(place: Place, task: Task, listener: Listener) -> TrialResult:
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
-    return result_document.from_document(done(place, Handed(_told(task), None, task.sources, task.lock), listener))
+    return results.from_document(done(place, Handed(_told(task), None, task.sources, task.lock), listener))
 
 
 @dataclass(frozen=True, slots=True)

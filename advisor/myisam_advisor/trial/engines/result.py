@@ -152,5 +152,5 @@ def as_document(result: EngineResult) -> dict[str, Any]:
 
 
 def from_document(document: Any) -> EngineResult:
-    """The result that was made a document. Raises DocumentError for whatever is of another form or type."""
+    """The result that was made a document. Raises ResultError for whatever is of another form or type."""
     return made(EngineResult, document)

@@ -190,5 +190,5 @@ def as_document(result: ReplayResult) -> dict[str, Any]:
 
 
 def from_document(document: Any) -> ReplayResult:
-    """The result that was made a document. Raises DocumentError for whatever is of another form or type."""
+    """The result that was made a document. Raises ResultError for whatever is of another form or type."""
     return made(ReplayResult, document)

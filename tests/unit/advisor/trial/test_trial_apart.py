@@ -18,13 +18,12 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial import result_document
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.intervals import PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.private import own_user, workspace
 from myisam_advisor.trial.private.apart import PRELOADED_LATE, apart, as_other
 from myisam_advisor.trial.private.channel import MAXIMUM_MESSAGE_BYTES, Channel, ChannelError
-from myisam_advisor.trial.results import TrialResult, WorkloadResult
+from myisam_advisor.trial.results import TrialResult, WorkloadResult, from_document
 from myisam_advisor.trial.rounds import CLEAR, Course, Noise
 from tests.support.repository import ROOT
 
@@ -309,10 +308,10 @@ def test_a_silence_ends() -> None:
 
 
 def test_a_result_comes_back_as_it_was() -> None:
-    assert result_document.from_document(asdict(RESULT)) == RESULT
+    assert from_document(asdict(RESULT)) == RESULT
     course = Course(9, 2, 1, 20.5, CLEAR, Noise(8, 0.02, 0.05), 0.1, True, PRIOR_VARIANCE_OF_MANY)
     followed = replace(RESULT, workloads=[replace(RESULT.workloads[0], course=course)])
-    assert result_document.from_document(json.loads(json.dumps(asdict(followed)))) == followed
+    assert from_document(json.loads(json.dumps(asdict(followed)))) == followed
 
 
 @pytest.mark.parametrize("changed", [{"ended_by": "x"}, {"ended_by": []}, {"is_busy": 1}, {"rounds": None}, {"seconds": "1"}, {"noise": None}, {"others_cpu_share": float("nan")}, {"prior_variance": 0.0}, {"prior_variance": 1e9}, {"prior_variance": None}])
@@ -320,7 +319,7 @@ def test_a_course_that_is_none_is_not_taken_for_one(changed: dict[str, object]) 
     document = asdict(replace(RESULT, workloads=[replace(RESULT.workloads[0], course=Course(9))]))
     document["workloads"][0]["course"].update(changed)
     with pytest.raises(TrialError, match="the trial's process sent"):
-        result_document.from_document(document)
+        from_document(document)
 
 
 @pytest.mark.parametrize(
@@ -335,7 +334,7 @@ def test_a_course_that_is_none_is_not_taken_for_one(changed: dict[str, object]) 
 )  # fmt: skip
 def test_what_is_no_result_is_not_taken_for_one(changed: dict[str, object]) -> None:
     with pytest.raises(TrialError, match="the trial's process sent"):
-        result_document.from_document({**asdict(RESULT), **changed})
+        from_document({**asdict(RESULT), **changed})
 
 
 def test_what_the_standard_library_lends_late_is_there_before_the_change_of_user() -> None:

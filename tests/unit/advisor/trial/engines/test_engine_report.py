@@ -20,7 +20,7 @@ from myisam_advisor.trial.engines.result import (
     as_document,
     from_document,
 )
-from myisam_advisor.trial.result_document import DocumentError
+from myisam_advisor.trial.typed_documents import ResultError
 
 KEPT = Crash(7507, 7507, 0, 4, True, "1 client is using or hasn't closed the table properly", False, 0.35, 0.05, 0.0, 0.4)
 LOST = Crash(7506, 3740, 3767, 4, True, "OK", False, 0.8, 0.01, 0.0, 0.8)
@@ -48,7 +48,7 @@ def test_the_document_comes_back_as_it_was() -> None:
 def test_a_document_of_another_form_is_refused(name: str, value: Any) -> None:
     document = json.loads(json.dumps(as_document(RESULT)))
     document["tables"][0][name] = value
-    with pytest.raises(DocumentError):
+    with pytest.raises(ResultError):
         from_document(document)
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.trial.result_document import DocumentError
 from myisam_advisor.trial.statements.replay_result import ReplayResult, as_document, from_document
+from myisam_advisor.trial.typed_documents import ResultError
 
 from .results import a_result
 
@@ -33,16 +33,16 @@ def test_a_result_is_the_same_again_after_json() -> None:
     ],
 )
 def test_nothing_of_another_form_is_taken_for_a_result(name: str, value: Any) -> None:
-    with pytest.raises(DocumentError):
+    with pytest.raises(ResultError):
         from_document({**as_document(a_result()), name: value})
 
 
 def test_neither_more_nor_less_is_taken() -> None:
     document = as_document(a_result())
-    with pytest.raises(DocumentError):
+    with pytest.raises(ResultError):
         from_document({**document, "more": 1})
     del document["fidelity"]
-    with pytest.raises(DocumentError):
+    with pytest.raises(ResultError):
         from_document(document)
 
 
