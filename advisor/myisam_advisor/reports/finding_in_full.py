@@ -19,6 +19,7 @@ from myisam_advisor.texts.templates import count, printable
 SHOWN_COMMANDS = 24
 COLUMNS_OF_MANY = 5
 LABEL_WIDTH = 10
+LONGEST_FIGURE = 32
 MARGIN = (0, 0, 0, 1)
 STYLES = {"critical": "bold white on red", "warning": "bold black on yellow", "info": "bold black on cyan"}
 
@@ -123,7 +124,12 @@ def _evidence(facts: Sequence[ShownFact], verbose: bool) -> Table:
     table.add_column(style="dim")
     for fact in told_facts(facts):
         threshold = f"threshold {fact.threshold}" if fact.threshold is not None else ""
-        table.add_row(*(Text(printable(cell)) for cell in (fact.label, fact.value, threshold)))
+        # A figure is not broken. What is a sentence would leave no room beside it: it goes on below its name.
+        is_figure = len(fact.value) <= LONGEST_FIGURE
+        cells = (fact.label, fact.value if is_figure else "", threshold)
+        table.add_row(*(Text(printable(cell)) for cell in cells))
+        if not is_figure:
+            table.add_row(Padding(Text(printable(fact.value)), (0, 0, 0, 2)))
         if verbose:
             source = f" ({fact.source})" if fact.source else ""
             table.add_row(Padding(Text(printable(f"{fact.fact}{source}"), style="dim"), (0, 0, 0, 2)))

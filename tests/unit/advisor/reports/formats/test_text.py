@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from myisam_advisor.judging.findings import Blind, Judgement
+from myisam_advisor.judging.findings import Blind, Judgement, ShownFact
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.texts.width import PAGE_WIDTH
 from tests.support.recorded import RecordedLook, report_of
@@ -48,6 +48,16 @@ def test_how_many_lines_are_left_out_is_a_number_as_any_other(look: RecordedLook
     alone = next(finding for finding in look.judgement.findings if finding.rule == "table-crashed")
     many = [replace(alone, object=f"archive.t{number}") for number in range(1000)]
     assert re.search(r"\.\.\. and \d,\d{3} more: --format json has them all", report(look, replace(look.judgement, findings=many)))
+
+
+def test_a_sentence_among_the_evidence_goes_below_its_name_and_leaves_the_others_theirs(look: RecordedLook) -> None:
+    alone = next(finding for finding in look.judgement.findings if finding.rule == "table-crashed")
+    why = "its data file would have 18446744073709551615 bytes, more than any file can have"
+    facts = (ShownFact("tables.data_bytes", 4096, "bytes", label="size of the data file"), ShownFact("tables.header_problem", why, "number", label="what is wrong with it"))
+    lines = report(look, replace(look.judgement, findings=[replace(alone, evidence=facts)]), Shown(full=True)).splitlines()
+    assert any(re.search(r"size of the data file +4 KiB", line) for line in lines)
+    (place,) = (number for number, line in enumerate(lines) if line.endswith(" what is wrong with it"))
+    assert " ".join(lines[place + 1 :]).split()[: len(why.split())] == why.split()
 
 
 def test_a_finding_that_shows_no_fact_has_no_evidence(look: RecordedLook) -> None:
