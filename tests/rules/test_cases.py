@@ -185,6 +185,17 @@ def test_writes_that_are_unknown_are_no_evidence_of_none() -> None:
     assert "tables.data_modified_seconds_ago" not in {shown.fact for shown in finding.evidence}
 
 
+@pytest.mark.parametrize("rule", ["concurrent-insert-lock", "key-cache-contention"])
+def test_servers_of_before_performance_schema_are_not_sent_there(rule: str) -> None:
+    case = next(case for stem, case in CASES if stem == rule and rule in case["expect"].get("fires", ()) and "mutex_wait" not in case["facts"])
+    sent = []
+    for version in ("5.1.73", "5.5.62"):
+        facts = {**case["facts"], "server": {**case["facts"].get("server", {}), "flavour": "mysql", "version": version}}
+        (finding,) = [one for one in judged({**case, "facts": facts}).findings if one.rule == rule]
+        sent.append("performance_schema" in finding.verify)
+    assert sent == [False, True]
+
+
 def test_every_case_names_its_source_and_every_published_one_its_basis() -> None:
     assert all(case.get("source") for _, case in CASES)
     assert all(case.get("basis") in BASES for stem, case in CASES if stem == "published")

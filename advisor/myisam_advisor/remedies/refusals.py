@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from myisam_advisor.remedies.disk_reserve import reserve_bytes
-from myisam_advisor.remedies.effects import needed_bytes, row_of
+from myisam_advisor.remedies.effects import needed_bytes, row_of, sum_of
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for, tables_within
 from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM
 from myisam_advisor.remedies.planners.base import PlanFacts
@@ -19,6 +19,7 @@ from myisam_advisor.remedies.slow_log import UNINDEXED_LOG
 from myisam_advisor.remedies.sort_space import space_refusal
 from myisam_advisor.remedies.statements.base import Change, Phase, Statement
 from myisam_advisor.remedies.statements.key_caches import CacheIndex
+from myisam_advisor.remedies.statements.tables import RepairPartitions
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import count, object_name, printable, size
 from myisam_exporter.facts.columns import Value
@@ -153,6 +154,8 @@ class Refusals:
 
     def _disk_is_short(self, command: Statement) -> str:
         free, needed = self._state.disk_free_bytes, needed_bytes(command, self._known)
+        if free is not None and needed is None:
+            return self._unknown_need_is_too_much(command, free)
         if free is None or not needed:
             return ""
         is_repair = command.verb == "REPAIR TABLE"
@@ -169,6 +172,19 @@ class Refusals:
         return (
             f"No {command.verb} yet: it writes about {size(needed)} beside the table, and the disk has {size(free)} free{leaves}. Make room first: "
             f"{size(missing)} ({missing} bytes) are missing.{elsewhere}"
+        )
+
+    def _unknown_need_is_too_much(self, command: Statement, free: int) -> str:
+        """Of a table whose size is not known, or half of it: no rebuild on a disk of which disk-nearly-full says not to start one."""
+        # Of partitions the table's size says nothing.
+        row = {} if isinstance(command, RepairPartitions) else row_of(command, self._known)
+        least = sum(sum_of(row, name) or 0 for name in ("data_bytes", "index_bytes"))
+        wanted = max(least, reserve_bytes(self._known.all.single("host"), self._disk_limits))
+        if free >= wanted:
+            return ""
+        return (
+            f"No {command.verb} yet: how much it writes beside the table is not known, and the disk has {size(free)} free. Make room first: "
+            f"{size(wanted - free)} ({wanted - free} bytes) are missing at least."
         )
 
     def _temporary_space_is_short(self, command: Statement) -> str:
