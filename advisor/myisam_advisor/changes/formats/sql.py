@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from myisam_advisor.changes.formats.base import nothing_in_it, option_file_text
@@ -12,10 +12,12 @@ from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.script import Script
 from myisam_advisor.remedies.statements.base import Statement
-from myisam_advisor.texts.templates import printable, with_unit
+from myisam_advisor.texts.templates import count, printable, with_unit
 
 FILE_NAME = "plan.sql"
 WIDTH = 110
+# A plan for three hundred crashed tables had eight thousand lines, nearly all of them alike: of more than these only the first is told in full.
+MOST_IN_FULL = 5
 
 
 def render(plan: ChangePlan) -> str:
@@ -57,24 +59,39 @@ def _header(script: Script, plan: ChangePlan) -> None:
 
 
 def _evidence(script: Script, findings: Sequence[Finding]) -> None:
-    for finding in findings:
-        about = f" {finding.object}" if finding.object else ""
-        script.remark()
-        _wrapped(script, f"{finding.severity} {finding.rule}{about} ({finding.confidence}): {finding.message}")
-        shown = "; ".join(
-            f"{fact.label or fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence
-        )
-        if shown:
-            _wrapped(script, f"Evidence: {shown}.")
-        if finding.proved:
-            _wrapped(script, finding.proved)
-        if finding.expect:
-            _wrapped(script, f"Expect: {finding.expect}")
-        if finding.measured:
-            _wrapped(script, finding.measured)
-        _wrapped(script, f"Cost: {finding.cost}")
-        for refused in finding.refused:
-            _wrapped(script, f"LEFT OUT: {refused}")
+    for _, alike in groupby(findings, key=_kind):
+        same = list(alike)
+        told = same if len(same) <= MOST_IN_FULL else same[:1]
+        for finding in told:
+            _finding(script, finding)
+        if len(told) < len(same):
+            script.remark()
+            more = f"{count(len(same) - 1)} more like it: their statements are below"
+            _wrapped(script, f"{same[0].severity} {same[0].rule}: {more}")
+
+
+def _kind(finding: Finding) -> tuple[object, ...]:
+    """What makes findings alike. What was proved of one, or is left out of it, is its own."""
+    own = finding.object if finding.proved or finding.refused or not finding.object else ""
+    return finding.rule, finding.severity, finding.confidence, own
+
+
+def _finding(script: Script, finding: Finding) -> None:
+    about = f" {finding.object}" if finding.object else ""
+    script.remark()
+    _wrapped(script, f"{finding.severity} {finding.rule}{about} ({finding.confidence}): {finding.message}")
+    shown = "; ".join(f"{fact.label or fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence)
+    if shown:
+        _wrapped(script, f"Evidence: {shown}.")
+    if finding.proved:
+        _wrapped(script, finding.proved)
+    if finding.expect:
+        _wrapped(script, f"Expect: {finding.expect}")
+    if finding.measured:
+        _wrapped(script, finding.measured)
+    _wrapped(script, f"Cost: {finding.cost}")
+    for refused in finding.refused:
+        _wrapped(script, f"LEFT OUT: {refused}")
 
 
 def _online(script: Script, plan: ChangePlan) -> None:
@@ -103,33 +120,55 @@ def _init_file(script: Script, plan: ChangePlan) -> None:
 
 
 def _offline(script: Script, plan: ChangePlan) -> None:
-    for findings, statements in groupby(plan.offline, key=lambda one: one.findings):
-        script.remark(_about(findings))
-        for one in statements:
-            _offered(script, one)
+    for _, alike in groupby(plan.offline, key=lambda one: [_kind(finding) for finding in one.findings]):
+        told: dict[object, str] = {}
+        by_findings = [(findings, list(some)) for findings, some in groupby(alike, key=lambda one: one.findings)]
+        for place, (findings, statements) in enumerate(by_findings):
+            script.remark(_about(findings))
+            is_told = bool(place) and len(by_findings) > MOST_IN_FULL
+            for one in statements:
+                _offered(script, one, told if is_told else {})
+                told[_work(one)] = _short(one.lasts)
 
 
-def _offered(script: Script, one: Offline) -> None:
+def _work(one: Offline) -> tuple[object, ...]:
+    """What a statement does to its table, whichever that is."""
+    return tuple(type(statement) for statement in one.statements), one.lock, one.afterwards
+
+
+def _short(lasts: str) -> str:
+    return lasts.partition(" (")[0]
+
+
+def _offered(script: Script, one: Offline, told: Mapping[object, str]) -> None:
     for command in one.before:
         if isinstance(command, Statement):
             script.offer([command])
         else:
             script.remark(f"in a shell: {command}")
-    _wrapped(script, f"Lock: {one.lock}. Lasts {one.lasts}. Disk: {one.disk}.")
-    if one.afterwards:
-        _wrapped(script, f"Afterwards: {one.afterwards}.")
+    before = told.get(_work(one))
+    if before is None:
+        _wrapped(script, f"Lock: {one.lock}. Lasts {one.lasts}. Disk: {one.disk}.")
+        if one.afterwards:
+            _wrapped(script, f"Afterwards: {one.afterwards}.")
+    elif before != _short(one.lasts):
+        _wrapped(script, f"Lasts {one.lasts}. Disk: {one.disk}.")
     if one.fits is False:
         script.remark("NOT ENOUGH DISK: make room first.")
     script.offer(one.statements)
 
 
 def _rollback(script: Script, plan: ChangePlan) -> None:
-    for finding, lines in plan.rollback:
-        if lines:
+    for in_words, some in groupby(plan.rollback, key=lambda one: "" if one[1] else " ".join(one[0].undo.split())):
+        ways = list(some)
+        if in_words:
+            findings = [finding for finding, _ in ways]
+            is_many = len(findings) > MOST_IN_FULL and len({finding.rule for finding in findings}) == 1
+            about = f"{findings[0].rule}, all {count(len(findings))}" if is_many else _about(findings)
+            _wrapped(script, f"{about}: {in_words}")
+        for finding, lines in ways if not in_words else ():
             script.remark(_about([finding]))
             script.offer(lines)
-        else:
-            _wrapped(script, f"{_about([finding])}: {' '.join(finding.undo.split())}")
     settings = [setting for setting in plan.settings if setting.variable]
     if settings:
         # What runs may have been set since the start, and be another value than the file's.
@@ -142,9 +181,10 @@ def _rollback(script: Script, plan: ChangePlan) -> None:
 
 
 def _verification(script: Script, plan: ChangePlan) -> None:
-    for finding, queries in plan.verification:
-        _wrapped(script, f"{finding.rule}: {finding.verify}")
-        script.offer(queries)
+    for told, some in groupby(plan.verification, key=lambda one: f"{one[0].rule}: {one[0].verify}"):
+        _wrapped(script, told)
+        for _, queries in some:
+            script.offer(queries)
     script.remark("With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify")
 
 

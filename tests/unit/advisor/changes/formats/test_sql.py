@@ -4,6 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.changes.plan import make_plan
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from tests.support.plans import plan_of, plan_text
 from tests.support.recorded import RecordedLook
 
@@ -90,3 +96,33 @@ def test_an_empty_plan_says_what_nobody_could_see(look: RecordedLook) -> None:
         text = plan_text(form, unseen)
         assert "Nothing to change in what was seen. Tables cannot be seen: 14 rules could not judge." in text
         assert "Nothing to change." not in text
+
+
+def crashed_tables(tables: int, large: int = 0) -> str:
+    """The script for so many crashed tables; one of them may be large."""
+    rows = [
+        {"schema_name": "shop", "table_name": f"t{number:03}", "rows": 1, "data_bytes": large if large and number == 7 else 9000, "index_bytes": 1024, "crashed": 1}
+        for number in range(tables)
+    ]
+    document = {"schema": 1, "server": {"flavour": "mariadb", "version": "10.11.19", "data_directory": "/d"}, "host": {"data_directory_free_bytes": 10**12}, "tables": rows}
+    facts = facts_from_document(document)
+    findings = judge(prepared(facts, Site(shipped_rules()))).findings
+    return plan_text("sql", make_plan([finding for finding in findings if finding.rule == "table-crashed"], facts))
+
+
+def test_of_many_tables_alike_one_is_told_in_full_and_of_each_stand_its_statements() -> None:
+    """Three hundred crashed tables had eight thousand lines."""
+    script = crashed_tables(40)
+    assert script.count("Lock: ") == 2  # of CHECK, and of REPAIR
+    assert script.count("Stop the server, and copy the files back") == script.count("CHECK TABLE says OK; ") == 1
+    assert "critical table-crashed: 39 more like it" in script
+    for number in range(40):
+        name = f"`shop`.`t{number:03}`"
+        for statement in (f"FLUSH TABLES {name};", f"CHECK TABLE {name};", f"REPAIR TABLE {name};", f"CHECK TABLE {name} FAST;"):
+            assert f"\n-- {statement}\n" in script
+    assert len(script.splitlines()) < 8 * 40
+
+
+def test_a_table_that_takes_longer_than_the_others_says_so() -> None:
+    assert "Lasts a time that was not measured" in crashed_tables(40, 40 << 30).split("CHECK TABLE `shop`.`t007`;")[1].split("REPAIR TABLE")[0]
+    assert crashed_tables(5).count("Lock: ") == 10
