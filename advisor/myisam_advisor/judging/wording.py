@@ -21,6 +21,7 @@ from myisam_advisor.remedies.price import Price, price_of
 from myisam_advisor.remedies.remedy import Admitted, Remedy
 from myisam_advisor.remedies.statements.base import text_of
 from myisam_advisor.remedies.statements.parsing import parsed
+from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.remedies.trial_offer import trial_line
 from myisam_advisor.remedies.undo_lines import one_statement_a_line
 from myisam_advisor.texts.templates import TextError, fill, printable
@@ -89,6 +90,9 @@ class Wording:
         finding = worded.finding
         self.known.budget.grant(f"{finding.rule} {finding.object}".strip(), finding.memory_bytes)
         self.known.planned_index_bytes.update(worded.index_bytes)
+        for command in worded.finding.remedy.commands:
+            if isinstance(command, SetGlobal) and not command.cache and command.number is not None:
+                self.known.planned_variables[command.variable] = command.number
 
     def _held_against_proofs(self, candidate: Candidate) -> CandidateOutcome:
         """The finding as what was proved here leaves it: as it is, with its trial for a remedy, as a warning against it, or not at all."""

@@ -31,7 +31,7 @@ class PlanFacts:
     """The facts as planners ask for them, worked out once for all rules.
 
     `rates` is how fast tables were copied on this machine; `budget` is the account of memory they share; `planned_index_bytes` is what each table's
-    indexes will take in the default cache by the plans made before.
+    indexes will take in the default cache by the plans made before, `planned_variables` what they set.
     """
 
     def __init__(self, facts: FactSet, rates: Rates = NO_RATES) -> None:
@@ -39,6 +39,7 @@ class PlanFacts:
         self.rates = rates
         self.budget: MemoryBudget = budget_of(facts)
         self.planned_index_bytes: dict[TableName, float] = {}
+        self.planned_variables: dict[str, Value] = {}
 
     @cached_property
     def tables(self) -> Sequence[Row]:

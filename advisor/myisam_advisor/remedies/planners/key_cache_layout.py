@@ -2,7 +2,7 @@
 
 MariaDB: key_cache_segments, one variable that helps a single hot table too; in my.cnf alone, as setting it online crashes servers (decision 001).
 MySQL: one cache for each hot table, as far as memory goes, sized by its indexes or its share of the load, whichever asks for more.
-Where the default cache has larger blocks the new ones are given them: a cache that is made has blocks of 1 KiB, whatever key_cache_block_size says
+Where the default cache has larger blocks, or is to have them, the new ones are given them: a cache that is made has blocks of 1 KiB, whatever key_cache_block_size says
 (tried on MySQL 5.5, 5.6, 8.0 and 9.7, MariaDB 10.5, 10.11, 11.4 and 11.8).
 """
 
@@ -24,6 +24,7 @@ from myisam_exporter.facts.values import number_of
 from myisam_exporter.server.sql import quote_table
 
 MAXIMUM_CACHES = 16
+BLOCK_SIZE = "key_cache_block_size"
 # Fewer times as many segments are not worth a cold cache: twice as many gain 7 per cent (8 to 16, measured on 2 cores).
 LEAST_TIMES = 4
 GROWTH = 1.25  # an index that is being inserted into will not stay as large as it is
@@ -138,7 +139,8 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         return (
             NotWorth("the other hot tables have key caches of their own") if len(hot) < len(seen) else _which_tables()
         )
-    block_size = number_of(context.variable("key_cache_block_size")) or DEFAULT_BLOCK_SIZE_BYTES
+    planned = context.known.planned_variables.get(BLOCK_SIZE)
+    block_size = number_of(planned or context.variable(BLOCK_SIZE)) or DEFAULT_BLOCK_SIZE_BYTES
     present = number_of(row.get("size_bytes")) or 0.0
     # Unknown memory allows what the cache has now.
     budget = max(present, 2.0 * MINIMUM_CACHE_BYTES) if context.room_bytes is None else context.room_bytes
@@ -149,7 +151,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     names = _free_names(len(sizes), context)
     settings = [
         *(("key_buffer_size", size, name) for name, size in zip(names, sizes, strict=True)),
-        *(("key_cache_block_size", int(block_size), name) for name in names if block_size != DEFAULT_BLOCK_SIZE_BYTES),
+        *((BLOCK_SIZE, int(block_size), name) for name in names if block_size != DEFAULT_BLOCK_SIZE_BYTES),
     ]
     creation = tuple(set_global(*setting) for setting in settings)
     assignment = tuple(
