@@ -174,7 +174,14 @@ def _rows(table: FactTable, document: dict[str, Any]) -> FactRows:
         return FactRows(names, [row] if row != [None] * len(row) else [])
     if not isinstance(content, list):
         raise _FactsError((table.name,), f"{table.name} must be a list of mappings")
-    return FactRows(names, [_row((table.name, place), row, names, by_name) for place, row in enumerate(content)])
+    rows = [_row((table.name, place), row, names, by_name) for place, row in enumerate(content)]
+    return FactRows(names, _connections(names, rows) if table.name == "processlist" else rows)
+
+
+def _connections(names: Sequence[str], rows: list[list[Value]]) -> list[list[Value]]:
+    """A process list as it was copied has a row for each connection, and counts none."""
+    place = names.index("threads")
+    return [row if row[place] is not None else [*row[:place], 1, *row[place + 1 :]] for row in rows]
 
 
 def _row(path: KeyPath, content: object, names: Sequence[str], columns: dict[str, Column]) -> list[Value]:

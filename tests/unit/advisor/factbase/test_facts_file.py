@@ -259,3 +259,10 @@ def test_a_version_that_looks_like_a_number_keeps_its_last_nought(tmp_path: Path
 def test_names_in_capitals_are_those_of_information_schema() -> None:
     facts = facts_from_document({"schema": 1, "variable": {"KEY_BUFFER_SIZE": 8}, "status": {"KEY_READS": 5, "WSREP_CLUSTER_SIZE": 3, "Com_select": 7}})
     assert [row["name"] for table in ("variable", "status") for row in facts.tables[table].dictionaries()] == ["key_buffer_size", "Key_reads", "wsrep_cluster_size", "Com_select"]
+
+
+def test_a_process_list_that_was_copied_has_a_row_for_each_connection() -> None:
+    rows = [{"state": "Waiting for table metadata lock", "command": "Query"}] * 4
+    facts = facts_from_document({"schema": 1, "processlist": [*rows, {"state": "", "command": "Sleep", "threads": 9}]})
+    assert [row["threads"] for row in facts.tables["processlist"].dictionaries()] == [1, 1, 1, 1, 9]
+    assert "lock-pile-up" in {finding.rule for finding in judge(prepared(facts, Site(shipped_rules()))).findings}
