@@ -36,6 +36,12 @@ STATE_CHANGED_POSITION = 26
 SCHEMA = "full"
 
 
+class PatientServer(CopiedServer):
+    """A server as users have it: nobody ends it while its disk is full."""
+
+    waits_for_room = True
+
+
 @pytest.fixture(scope="module")
 def cramped() -> Iterator[PrivateServer]:
     """A MariaDB on a file system of its own."""
@@ -43,7 +49,7 @@ def cramped() -> Iterator[PrivateServer]:
     try:
         with (
             mounted(place, "-t", "tmpfs", "-o", f"size={DISK_MEGABYTES}m,mode=0755", "myisam-advisor-test"),
-            CopiedServer(binaries_of("mariadb-10.11"), ["--myisam-recover-options=OFF"], directory=place) as running,
+            PatientServer(binaries_of("mariadb-10.11"), ["--myisam-recover-options=OFF"], directory=place) as running,
         ):
             yield running
     finally:

@@ -16,6 +16,7 @@ from myisam_advisor.trial.experiments.base import Experiment, experiment_named, 
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import driver
+from myisam_advisor.trial.private.full_disks import told
 from myisam_advisor.trial.private.machine import expect_room, machine_name
 from myisam_advisor.trial.private.private_server import GONE, PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
@@ -178,5 +179,5 @@ def as_trial_errors(expect_alive: Callable[[], None] = lambda: None) -> Iterator
                 _wait_for_death(expect_alive)
             raise TrialError(f"the private server refused: {error.args[-1]} (error {error.args[0]}).") from error
         if isinstance(error, OSError):
-            raise TrialError(f"{error.strerror}{f': {error.filename}' if error.filename else ''}.") from error
+            raise TrialError(told(error)) from error
         raise

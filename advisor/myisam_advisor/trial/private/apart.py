@@ -30,6 +30,7 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private import own_user, workspace
 from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
 from myisam_advisor.trial.private.driver import driver
+from myisam_advisor.trial.private.full_disks import told
 from myisam_advisor.trial.private.own_user import OwnUser
 from myisam_advisor.trial.private.workspace import Workspace
 from myisam_exporter.errors import UserError
@@ -254,7 +255,7 @@ def _explained(error: BaseException) -> tuple[str, str]:
             "(/usr/bin/python3), or run this as another user than root."
         )
     if isinstance(error, OSError):
-        return "error", f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}."
+        return "error", told(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     return "failure", f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
 

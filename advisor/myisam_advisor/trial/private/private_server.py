@@ -25,6 +25,7 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.asynchronous_io import words_where_requests_are_few
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import Connection, driver
+from myisam_advisor.trial.private.full_disks import RoomWatch, full
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root, own_number, run, words_before
 
@@ -55,7 +56,12 @@ class PrivateServerError(TrialError):
 
 
 class PrivateServer:
-    """One private server. Use it as a context manager; `options` are words for mysqld's command line."""
+    """One private server. Use it as a context manager; `options` are words for mysqld's command line.
+
+    Where `waits_for_room` it is left alone while its disk is full, as servers of users are.
+    """
+
+    waits_for_room = False
 
     def __init__(
         self,
@@ -74,6 +80,7 @@ class PrivateServer:
         self.socket = self.directory / "s"
         self.error_log = self.directory / "error.log"
         self.process: subprocess.Popen[bytes] | None = None
+        self._room: RoomWatch | None = None
         if len(os.fsencode(self.socket)) > SOCKET_PATH_LIMIT:
             if self._reaped:
                 self._reaped.remove()
@@ -152,6 +159,7 @@ class PrivateServer:
             env=self._environment(),
             start_new_session=True,
         )
+        self._room = None if self.waits_for_room else RoomWatch(self.directory, self.process)
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
@@ -166,6 +174,8 @@ class PrivateServer:
     def stop(self, signal_number: int = signal.SIGTERM) -> None:
         """End the server: politely first, by SIGKILL when it does not go."""
         process, self.process = self.process, None
+        if self._room is not None:
+            self._room.end()
         if process is None or process.poll() is not None:
             return
         process.send_signal(signal.SIGCONT)  # a server that a test stopped cannot hear SIGTERM
@@ -189,8 +199,10 @@ class PrivateServer:
             self._reaped.remove()
 
     def expect_alive(self) -> None:
-        """Raise PrivateServerError with the end of its error log when the server has died."""
+        """Raise PrivateServerError with the end of its error log when the server has died, or was ended as its disk is full."""
         if self.process is None or self.process.poll() is not None:
+            if self._room is not None and self._room.is_full:
+                raise PrivateServerError(full(self.directory))
             raise PrivateServerError(f"the private {self.binaries.name} died:\n{self._log_tail()}")
 
     def answers(self) -> bool:

@@ -8,7 +8,6 @@ myisamchk, or by the private server's CHECK TABLE where there is no myisamchk.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import subprocess
 import time
@@ -19,6 +18,7 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import size
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.driver import driver
+from myisam_advisor.trial.private.full_disks import NO_ROOM, told
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
 from myisam_advisor.trial.tables.copied_table import CopiedTable
@@ -34,7 +34,6 @@ CHECK_SECONDS = 1800
 HEADER_BYTES = 4096
 AT_ONCE_BYTES = 16 << 20
 COPY_MODE = 0o660
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 OTHER_DICTIONARY = 3612  # ER_IMP_INCOMPATIBLE_DD_VERSION
 
 
@@ -139,7 +138,7 @@ def _copy_files(source: Source, folder: Path) -> bool:
             raise TrialError(
                 f"the disk of {folder} is full: the copy of {source.label} was given up. Choose another TMPDIR."
             ) from None
-        raise
+        raise TrialError(f"{source.label} could not be copied to {folder}: {told(error)}") from None
 
 
 def _copy_file(file: SourceFile, path: Path, length: int) -> None:

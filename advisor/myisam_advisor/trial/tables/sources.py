@@ -19,6 +19,7 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.near import did_you_mean
 from myisam_advisor.texts.table_names import possible_names
 from myisam_advisor.texts.templates import object_name, size
+from myisam_advisor.trial.private.full_disks import told
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, owner_of, scan_data_directory
 from myisam_exporter.files.file_names import decode_schema, decode_table
@@ -288,6 +289,8 @@ def header_of(label: str, descriptor: int) -> Header:
         return parse_header(read_header_bytes(descriptor))
     except HeaderError as error:
         raise TrialError(f"{label}: its header cannot be read ({error}). Repair the table first.") from None
+    except OSError as error:
+        raise TrialError(f"{label}: its header cannot be read: {told(error)}") from None
 
 
 def _why_not(directory: Path, name: tuple[str, str], known: Iterable[tuple[str, str]]) -> str:

@@ -1,0 +1,66 @@
+"""Disks that are full, or fail, while a trial works.
+
+A server whose disk is full waits for room without end in the middle of a statement, and its client with it (MySQL and MariaDB,
+mysys/my_write.c: MY_WAIT_IF_FULL). A private server is ended instead, so that the trial can say why.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+FAILED = (errno.EIO, errno.ESTALE)
+# Less than this is none; and so long it is waited for, as what somebody else writes there may go away again.
+ROOM_BYTES = 256 << 10
+PATIENCE_SECONDS = 5.0
+LOOK_SECONDS = 0.5
+
+
+def full(place: str | Path) -> str:
+    """What is said of a full disk."""
+    return f"the disk of {place} is full: the trial was given up. Make room there, or choose another TMPDIR."
+
+
+def told(error: OSError) -> str:
+    """An error of the system's in a trial, and what can be done about it."""
+    if error.errno in NO_ROOM:
+        return full(error.filename or tempfile.gettempdir())
+    text = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}."
+    return f"{text} A disk failed: the kernel's log says which (journalctl -k)." if error.errno in FAILED else text
+
+
+class RoomWatch:
+    """Ends a server once its disk has been full for some seconds; `is_full` says that it did."""
+
+    def __init__(self, directory: Path, process: subprocess.Popen[bytes], patience: float = PATIENCE_SECONDS) -> None:
+        self.is_full = False
+        self._directory, self._process, self._patience = directory, process, patience
+        self._over = threading.Event()
+        threading.Thread(target=self._watch, name="room", daemon=True).start()
+
+    def end(self) -> None:
+        """Watch no more."""
+        self._over.set()
+
+    def _watch(self) -> None:
+        had_room = time.monotonic()
+        while not self._over.wait(LOOK_SECONDS) and self._process.poll() is None:
+            now = time.monotonic()
+            if self._has_room():
+                had_room = now
+            elif now - had_room >= self._patience:
+                self.is_full = True
+                self._process.kill()
+
+    def _has_room(self) -> bool:
+        try:
+            disk = os.statvfs(self._directory)
+        except OSError:
+            return True  # nothing is known
+        return disk.f_bavail * disk.f_frsize >= ROOM_BYTES

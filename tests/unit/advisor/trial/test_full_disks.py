@@ -1,0 +1,49 @@
+"""Errors of the system's in a trial: what is full or fails is said with what to do, and a short time without room ends no server."""
+
+import errno
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from myisam_advisor.trial.private import full_disks
+from myisam_advisor.trial.private.full_disks import RoomWatch, told
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_named(number: int) -> None:
+    assert told(OSError(number, os.strerror(number), "/x/data/t.MYD")).startswith("the disk of /x/data/t.MYD is full: the trial was given up. Make room there")
+    assert told(OSError(number, os.strerror(number))).startswith("the disk of /")
+
+
+def test_a_disk_that_fails_is_no_riddle() -> None:
+    assert told(OSError(errno.EIO, "Input/output error")) == "Input/output error. A disk failed: the kernel's log says which (journalctl -k)."
+    assert told(OSError(errno.EACCES, "Permission denied", "/x")) == "Permission denied: /x."
+
+
+@pytest.fixture
+def process() -> Iterator[subprocess.Popen[bytes]]:
+    """Something that runs, and is ended at last."""
+    running = subprocess.Popen(["sleep", "60"])
+    yield running
+    running.kill()
+    running.wait()
+
+
+@pytest.mark.parametrize(("free", "ends"), [([0] * 1000, True), ([0, 0, 9999] * 300, False)])
+def test_a_server_ends_when_there_is_no_room_for_long(
+    free: list[int], ends: bool, process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = iter(free)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=next(left), f_frsize=4096))
+    monkeypatch.setattr(full_disks, "LOOK_SECONDS", 0.02)
+    watch = RoomWatch(Path("/"), process, patience=0.2)
+    deadline = time.monotonic() + (10 if ends else 1)
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    watch.end()
+    assert (process.poll() is not None) is watch.is_full is ends
