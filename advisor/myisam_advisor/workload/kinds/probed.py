@@ -35,7 +35,7 @@ class ProbeWatch:
     def __init__(self, target: Target, timeout_seconds: int) -> None:
         with contextlib.ExitStack() as opened:
             # In memory: statements with their values are on no disk.
-            self._file = opened.enter_context(os.fdopen(os.memfd_create("statements"), "w+b"))
+            self._file = opened.enter_context(os.fdopen(_memory_file(), "w+b"))
             self._server = opened.enter_context(WatchedServer(target, timeout_seconds, self._file))
             self._file.seek(0)
             self._file.truncate()
@@ -97,3 +97,12 @@ class ProbeWatch:
                 self._ring.empty()
                 emptied = time.monotonic()
             yield record
+
+
+def _memory_file() -> int:
+    try:
+        return os.memfd_create("statements")
+    except OSError as error:
+        raise UserError(
+            f"no file can be made in memory ({error.strerror}): the probe needs Linux 5.8, and a filter that allows memfd_create"
+        ) from None

@@ -1,3 +1,4 @@
+import errno
 import os
 import re
 import tempfile
@@ -71,6 +72,21 @@ def test_probing_reads_nothing_and_keeps_the_access_time(written: Path) -> None:
     os.utime(written, (1, 1))
     Prober().probe(str(written))
     assert written.stat().st_atime == 1
+
+
+def test_a_kernel_without_files_in_memory_has_a_prober_too(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CentOS 7: memfd_create(2) is of Linux 3.17. A filter may refuse it alone."""
+    usual = Prober().has_cachestat
+
+    def refused(_name: str) -> int:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(os, "memfd_create", refused)
+    prober = Prober()
+    assert prober.has_cachestat is usual
+    pages = prober.probe(str(written))
+    assert pages is not None
+    assert pages.resident == PAGES
 
 
 @pytest.mark.parametrize("pages_at_once", [PAGES * 2, PAGES, 7, 1])
