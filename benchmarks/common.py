@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import threading
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.private_server import PrivateServer
 
 PROGRAM = Path(sys.executable).with_name("myisam-advisor")
@@ -24,6 +26,16 @@ OPTIONS = (
     "--open-files-limit=20000",
     "--innodb-buffer-pool-chunk-size=2M",
 )
+
+
+def expect_startable() -> None:
+    """Raises TrialError where the user that we are by now cannot start the program, or the Python that runs it."""
+    for path in (PROGRAM, Path(sys.executable)):
+        if not os.access(path, os.R_OK | os.X_OK):
+            raise TrialError(
+                f"{path} cannot be started by the user that this runs as ({os.geteuid()}): install it with a Python that everybody may read "
+                "(/usr/bin/python3), or run this as another user than root."
+            )
 
 
 @dataclass(frozen=True, slots=True)

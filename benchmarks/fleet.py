@@ -20,10 +20,10 @@ from typing import Any
 import yaml
 from rich.console import Console
 
-from benchmarks.common import OPTIONS, PROGRAM, make_tables, point_selects
+from benchmarks.common import OPTIONS, PROGRAM, expect_startable, make_tables, point_selects
 from benchmarks.scrapes import OWN_PORT, Exporter, running, socket_alias
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.private.apart import apart, expect_startable
+from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.channel import Channel
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -71,7 +71,7 @@ def main() -> int:
         return 2
 
     def work(_channel: Channel) -> list[Row]:
-        expect_startable(PROGRAM)
+        expect_startable()
         return [_measured(console, binaries, whole) for whole in (True, False)]
 
     try:

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.common import OPTIONS, PROGRAM, make_tables, median_seconds, opened_tables
+from benchmarks.common import OPTIONS, PROGRAM, expect_startable, make_tables, median_seconds, opened_tables
 from benchmarks.scrapes import Exporter, own, peer, peer_program
 from benchmarks.tables import PEER_PASSWORD, mysqltuner_command, mysqltuner_environment
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.private.apart import apart, expect_startable
+from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.channel import Channel
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -46,7 +46,7 @@ def main() -> int:
         return 2
 
     def work(_channel: Channel) -> list[Row]:
-        expect_startable(PROGRAM)
+        expect_startable()
         return [_measured(console, binaries, size) for size in SIZES]
 
     try:

@@ -24,7 +24,6 @@ from myisam_advisor.catalogue.conversions import LEAST_SECONDS, LEAST_SPREAD, Co
 from myisam_advisor.catalogue.copy_work import (
     ARIA,
     NUMBERS,
-    OF_WORDS,
     ONCE_SECONDS,
     PART_WORDS,
     SECONDS,
@@ -147,7 +146,7 @@ def fitted(conversions: Sequence[Conversion], way: str) -> dict[str, float]:
     """
     of = [one for one in conversions if one.way == way and _is_told(one)]
     plain = [one for one in of if not one.work.word_bytes]
-    names = [name for name in pieces(of[0].work, way) if name not in OF_WORDS]
+    names = [name for name in pieces(of[0].work, way) if name not in (WORDS, PART_WORDS)]
     found = dict.fromkeys(names, 0.0) | {"row": 1e-6}
     factors: dict[str, float] = {}
     for _ in range(4):

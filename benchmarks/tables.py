@@ -19,9 +19,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.common import OPTIONS, PROGRAM, TABLES, Line, make_tables, median_seconds, opened_tables
+from benchmarks.common import (
+    OPTIONS,
+    PROGRAM,
+    TABLES,
+    Line,
+    expect_startable,
+    make_tables,
+    median_seconds,
+    opened_tables,
+)
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.private.apart import apart, expect_startable
+from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.channel import Channel
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -47,7 +56,7 @@ def main() -> int:
         return 2
 
     def work(_channel: Channel) -> list[dict[str, Any]]:
-        expect_startable(PROGRAM)
+        expect_startable()
         lines = [
             *_ten_thousand(console, binaries),
             *_hundred_thousand(console, binaries),

@@ -77,7 +77,7 @@ def test_what_fails_in_real_applications_was_told(unforced: PrivateServer, sql_m
     for path in applications():
         with schema(unforced, "rehearsal"):
             made(unforced, path)
-            for found in read_structures(str(unforced.data_directory / "rehearsal"), "rehearsal", None, lambda _: True):
+            for found in read_structures(str(unforced.data_directory / "rehearsal"), None, lambda _: True):
                 assert found.structure is not None, found.problem
                 told = judged(found.structure, "InnoDB", kind)
                 happened = altered(unforced, "rehearsal", found.table_name, "InnoDB", sql_mode)
@@ -140,7 +140,7 @@ def test_the_edges_of_what_fails(unforced: PrivateServer, sql_mode: str) -> None
     for name, (columns, options) in CASES.items():
         with schema(unforced, "rehearsal"):
             unforced.execute("SET SESSION sql_mode = ''", f"CREATE TABLE t ({columns}) ENGINE=MyISAM {options}", database="rehearsal")
-            (found,) = read_structures(str(unforced.data_directory / "rehearsal"), "rehearsal", None, lambda _: True)
+            (found,) = read_structures(str(unforced.data_directory / "rehearsal"), None, lambda _: True)
             assert found.structure is not None, found.problem
             told, happened = judged(found.structure, "InnoDB", kind), altered(unforced, "rehearsal", "t", "InnoDB", sql_mode)
         if told != happened:
@@ -156,7 +156,7 @@ def test_what_depends_on_rows_is_said_to_depend_on_them(kind_of_server: str, unf
     kind = kind_of(unforced, strict)
     with schema(unforced, "rehearsal"):
         unforced.execute("SET SESSION sql_mode = ''", "CREATE TABLE t (a INT, d DATETIME) ENGINE=MyISAM", "INSERT INTO t VALUES (1, '0000-00-00')", database="rehearsal")
-        (found,) = read_structures(str(unforced.data_directory / "rehearsal"), "rehearsal", None, lambda _: True)
+        (found,) = read_structures(str(unforced.data_directory / "rehearsal"), None, lambda _: True)
         assert found.structure is not None
         assert [(one.code, one.may) for one in refusals(found.structure, "InnoDB", kind)] == [(1292, True)]
         assert altered(unforced, "rehearsal", "t", "InnoDB", strict) == 1292
@@ -164,7 +164,7 @@ def test_what_depends_on_rows_is_said_to_depend_on_them(kind_of_server: str, unf
     with schema(unforced, "rehearsal"):
         unforced.execute("SET GLOBAL innodb_strict_mode = OFF", f"CREATE TABLE t (id INT PRIMARY KEY, {full}) ENGINE=MyISAM CHARSET=latin1", database="rehearsal")
         try:
-            (found,) = read_structures(str(unforced.data_directory / "rehearsal"), "rehearsal", None, lambda _: True)
+            (found,) = read_structures(str(unforced.data_directory / "rehearsal"), None, lambda _: True)
             assert found.structure is not None
             assert (1118, True) in [(one.code, one.may) for one in refusals(found.structure, "InnoDB", kind_of(unforced, ""))]
             assert altered(unforced, "rehearsal", "t", "InnoDB", "") == 0

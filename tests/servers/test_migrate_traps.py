@@ -41,7 +41,7 @@ def told(server: PrivateServer, *statements: str) -> list[tuple[object, ...]]:
 
 def structures(server: PrivateServer) -> dict[str, Structure]:
     """The tables of the database, by name."""
-    found = read_structures(str(server.data_directory / "traps"), "traps", None, lambda _: True)
+    found = read_structures(str(server.data_directory / "traps"), None, lambda _: True)
     return {one.table_name: one.structure for one in found if one.structure is not None}
 
 
@@ -352,7 +352,7 @@ def test_the_scripts_sum_is_the_same_in_each_engine_and_tells_a_change(flavour: 
     with schema(flavour, "traps"):
         made = f"CREATE TABLE t ({columns}) ENGINE=MyISAM {options}"
         flavour.execute("SET SESSION sql_mode = ''", made, *([f"INSERT INTO t VALUES {rows}"] if rows else []), database="traps")
-        (found,) = read_structures(str(flavour.data_directory / "traps"), "traps", None, lambda _: True)
+        (found,) = read_structures(str(flavour.data_directory / "traps"), None, lambda _: True)
         assert found.structure is not None, found.problem
         total = f"SELECT COUNT(*), {values_sum(found.structure.columns)} FROM t"
         before = flavour.execute(total, database="traps")

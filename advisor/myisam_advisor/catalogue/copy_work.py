@@ -23,7 +23,6 @@ COUNTER, NUMBERS, TEXTS = "counter", "numbers", "texts"
 # words are that were never sorted (migrate/myisam_keys.py).
 POINTER_BYTES, FILLED, USUAL_TEXT_BYTES, LEAST_SHARE_OF_WORDS, WORDS_BY_ROW = 6, 0.8, 24.0, 20, 0.54
 WORDS, PART_WORDS = "byte of words", "word of a part"
-OF_WORDS = frozenset((WORDS, PART_WORDS))
 # Into so many parts the rows are cut (2 ** n): what a FULLTEXT index takes goes by how many different words each of them has. Of 4 to a million
 # parts these come nearest, in InnoDB and in Aria.
 PARTS_POWER = 9

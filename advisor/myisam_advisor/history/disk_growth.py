@@ -35,7 +35,7 @@ def with_disk_growth(facts: FactSet, records: Records, target: int) -> FactSet:
         free_before, total_before = before.get(f"host.{_FREE}"), before.get(f"host.{_TOTAL}")
         if free_before is not None and total_before is not None and _same(total, total_before):
             days = (now - taken_at) / DAY_SECONDS
-            return _with_host(facts, GROWTH, (free_before - free) / days)
+            return _with_growth(facts, (free_before - free) / days)
     return facts
 
 
@@ -44,11 +44,12 @@ def _same(size: float, before: float) -> bool:
     return abs(size - before) <= 1e-5 * size
 
 
-def _with_host(facts: FactSet, column: str, value: float) -> FactSet:
+def _with_growth(facts: FactSet, bytes_per_day: float) -> FactSet:
     rows = facts.tables["host"]
     changed = [
-        [value if name == column else cell for name, cell in zip(rows.columns, row, strict=True)] for row in rows.rows
+        [bytes_per_day if name == GROWTH else cell for name, cell in zip(rows.columns, row, strict=True)]
+        for row in rows.rows
     ]
-    unknown = {name: reason for name, reason in facts.unknown.items() if name != f"host.{column}"}
+    unknown = {name: reason for name, reason in facts.unknown.items() if name != f"host.{GROWTH}"}
     tables = {**facts.tables, "host": FactRows(rows.columns, changed)}
     return replace(facts, tables=tables, unknown=unknown)

@@ -149,7 +149,7 @@ def _columns_of(tables: set[TableName], directory: Path, owner: int | None) -> M
         if not wanted:
             continue
         try:
-            structures = read_structures(str(directory / folder), schema, owner, wanted.__contains__)
+            structures = read_structures(str(directory / folder), owner, wanted.__contains__)
         except OSError as error:
             refuse_exhaustion(error)
             continue

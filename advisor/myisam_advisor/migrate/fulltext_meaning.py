@@ -55,7 +55,7 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
         yield Change(
             "fulltext-ranking",
             "Words in more than half of the rows are found too, and relevance has other figures. IN BOOLEAN MODE rows come by relevance, too, no more as they were inserted.",
-            _natural(subject, _columns(subject.structure, index), "word"),
+            _natural(subject, _columns(subject.structure, index)),
         )
         yield from _temporary_copy(subject)
         yield Change(
@@ -103,9 +103,9 @@ def _boolean(subject: Subject, columns: Sql, words: str) -> Sql:
     )
 
 
-def _natural(subject: Subject, columns: Sql, words: str) -> Sql:
+def _natural(subject: Subject, columns: Sql) -> Sql:
     return statement(
-        "SELECT COUNT(*) FROM {} WHERE MATCH ({}) AGAINST ({});", subject.table, columns, quote_text(words)
+        "SELECT COUNT(*) FROM {} WHERE MATCH ({}) AGAINST ({});", subject.table, columns, quote_text("word")
     )
 
 

@@ -118,7 +118,7 @@ def find_tables(directory: Path, owner: int | None, asked: Sequence[str], *, fol
     for schema in sorted(wanted):
         path = str(directory / folders[schema])
         try:
-            structures = read_structures(path, schema, known.owner, wanted[schema].has)
+            structures = read_structures(path, known.owner, wanted[schema].has)
             with DatabaseFolder.opened(path, known.owner) as folder:
                 _take_all(structures, schema, wanted[schema], known, folder, found)
         except OSError as error:

@@ -32,15 +32,13 @@ class FoundStructure:
     is_view: bool = False
 
 
-def read_structures(path: str, schema: str, owner: int | None, wanted: Callable[[str], bool]) -> list[FoundStructure]:
+def read_structures(path: str, owner: int | None, wanted: Callable[[str], bool]) -> list[FoundStructure]:
     """Those of one database whose tables' names are `wanted`. Raises OSError where the directory cannot be read."""
     files = ForeignFiles(owner)
     directory = files.open_directory(path)
     try:
         listed = sorted(os.listdir(directory))
-        found = [
-            (file, one) for file in listed if (one := _from_file(files, directory, file, schema, wanted)) is not None
-        ]
+        found = [(file, one) for file in listed if (one := _from_file(files, directory, file, wanted)) is not None]
     finally:
         os.close(directory)
     return _one_of_each(found)
@@ -64,9 +62,7 @@ def _likeness(file: str, table: str) -> tuple[bool, int]:
     return named is not None and table.startswith(named[0].removeprefix(OLD_NAME_PREFIX)), whole_number(number) or 0
 
 
-def _from_file(
-    files: ForeignFiles, directory: int, file: str, schema: str, wanted: Callable[[str], bool]
-) -> FoundStructure | None:
+def _from_file(files: ForeignFiles, directory: int, file: str, wanted: Callable[[str], bool]) -> FoundStructure | None:
     if file.endswith(DEFINITION):
         named = decode_table(file.removesuffix(DEFINITION))
         if named is None or named[1] is not None or not wanted(named[0]):

@@ -48,7 +48,7 @@ def bounded_bytes(path: Path | str, maximum_bytes: int = KERNEL_TEXT_BYTES) -> b
     return content
 
 
-class NamedFile:
+class GivenFile:
     """A file that the user named, to be read once. A pipe or FIFO may have nobody who writes: it is waited for, but not for ever.
 
     Raises OSError as open(2) and read(2) do, and TimeoutError once nothing came for PIPE_SECONDS.
@@ -61,7 +61,7 @@ class NamedFile:
         self._path = path
         os.set_blocking(self._descriptor, not self._is_pipe)
 
-    def __enter__(self) -> NamedFile:
+    def __enter__(self) -> GivenFile:
         return self
 
     def __exit__(self, *_: object) -> None:

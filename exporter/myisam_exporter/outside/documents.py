@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError, brief
-from myisam_exporter.outside.bounded_reading import NamedFile, at_most
+from myisam_exporter.outside.bounded_reading import GivenFile, at_most
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ class DocumentError(Exception):
 def read_text(path: Path | str, kind: str, maximum_bytes: int, *, may_be_fifo: bool = False) -> str:
     """The text of a file, which may be a pipe, and packed by gzip; "-" is standard input. No more is read, or unpacked, than is allowed.
 
-    A pipe of the shell's is waited for so long (NamedFile), standard input for as long as it takes. A FIFO with a name is read where it may be
+    A pipe of the shell's is waited for so long (GivenFile), standard input for as long as it takes. A FIFO with a name is read where it may be
     one: what is read again at each reload must not be waited for.
 
     Raises UserError when it cannot be read, is a device or larger, is damaged, or is no UTF-8.
@@ -80,7 +80,7 @@ def read_text(path: Path | str, kind: str, maximum_bytes: int, *, may_be_fifo: b
                 raise UserError(f"cannot read the {kind}: standard input is closed.")
             content = at_most(sys.stdin.buffer, maximum_bytes)
         else:
-            with NamedFile(path) as file:
+            with GivenFile(path) as file:
                 file.expect_content(may_be_fifo)
                 content = at_most(file, maximum_bytes)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.outside.bounded_reading import NamedFile, at_most
+from myisam_exporter.outside.bounded_reading import GivenFile, at_most
 from myisam_exporter.outside.own_settings import expect_own
 from myisam_exporter.server.login_path import LoginFileError, read_login_file
 
@@ -236,7 +236,7 @@ def _text(path: Path, depth: int) -> str:
     Raises UserError where it cannot be read, is too large, or where everybody could have written it: clients ignore such a file.
     """
     try:
-        with NamedFile(path) as file:
+        with GivenFile(path) as file:
             is_file = stat.S_ISREG(file.mode)
             if not is_file and (depth or not stat.S_ISFIFO(file.mode)):
                 raise UserError(f"the option file {path} is no file: name one, or take the !include of it out.")

@@ -27,7 +27,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_exporter.collectors.host": {".exists": KERNEL},
     "myisam_exporter.kernel.residency": {"os.open": "the null device"},
     "myisam_exporter.server.default_sockets": {".exists": "which of the servers' default sockets is there"},
-    "myisam_exporter.outside.bounded_reading": {"open": "the one place where files of /proc and /sys are read, to a limit", "os.open": "such folders, and what users name (NamedFile): documents and option files, which may be pipes"},
+    "myisam_exporter.outside.bounded_reading": {"open": "the one place where files of /proc and /sys are read, to a limit", "os.open": "such folders, and what users name (GivenFile): documents and option files, which may be pipes"},
     "myisam_exporter.outside.foreign_files": {"os.open": "the one place where files of others are opened"},
     "myisam_exporter.server.option_files": {".is_file": GIVEN, ".is_dir": GIVEN},
     "myisam_exporter.server.login_path": {"os.open": "looked at once open: a file that nobody else may read", "open": GIVEN},

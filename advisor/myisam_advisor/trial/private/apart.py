@@ -214,16 +214,6 @@ def _settle(user: OwnUser, place: Workspace) -> None:
     os.umask(0o077)
 
 
-def expect_startable(program: Path) -> None:
-    """Raises TrialError where the user that we are by now cannot start a program of ours, or the Python that runs it."""
-    for path in (program, Path(sys.executable)):
-        if not os.access(path, os.R_OK | os.X_OK):
-            raise TrialError(
-                f"{path} cannot be started by the user that this runs as ({os.geteuid()}): install it with a Python that everybody may read "
-                "(/usr/bin/python3), or run this as another user than root."
-            )
-
-
 def _preload(shows: bool) -> None:
     for codec in CODECS:
         codecs.lookup(codec)
