@@ -2,6 +2,7 @@
 
 import errno
 import os
+from pathlib import Path
 
 import pytest
 
@@ -16,4 +17,4 @@ def test_without_files_in_memory_there_is_no_probe_and_it_is_said_why(monkeypatc
 
     monkeypatch.setattr(os, "memfd_create", refused)
     with pytest.raises(UserError, match=r"no file can be made in memory .*Linux 5\.8"):
-        ProbeWatch(Target("root", socket="/nonexistent"), 1)
+        ProbeWatch(Target("root", socket=Path("/nonexistent")), 1)
