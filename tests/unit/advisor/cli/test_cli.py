@@ -50,7 +50,7 @@ def test_a_healthy_server_fits_on_one_screen() -> None:
 def test_silence_of_most_rules_is_no_health() -> None:
     done = judge(HEALTHY)
     assert done.returncode == 0
-    assert "Nothing was found, but only 6 rules could judge; 40 lack a fact" in done.stdout
+    assert re.search(r"Nothing was found, but only \d rules could judge; \d\d lack a fact", done.stdout)
     assert "Nothing to change" not in done.stdout
 
 

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -294,9 +293,3 @@ def test_a_fault_that_was_found_comes_before_what_was_not_seen() -> None:
     page = render(view_of(look_at(judgement, facts, 0.0)))
     assert "<title>A table is crashed." in page
     assert 'class="verdict critical"' in page
-
-
-def test_the_screen_of_a_blind_look_is_as_kept() -> None:
-    judgement, facts = judged(**without(SEEN, "tables"))
-    kept = Path(__file__).with_name("blind_screen.txt")
-    assert printed(judgement, facts, "text") == kept.read_text("utf-8")
