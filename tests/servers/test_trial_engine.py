@@ -173,12 +173,19 @@ def test_a_newer_release_takes_the_copies(mariadb: PrivateServer, temporary: Pat
     assert "The same rows and values as before." in text
 
 
-def test_a_later_mysql_takes_no_copies_and_calls_none_damaged(temporary: Path, running: Callable[[str], PrivateServer]) -> None:
-    server = running("mysql-8.0")
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("mysql-8.0", "mysql-9.7", "Imported dd version"), ("mysql-9.7", "mysql-8.0", "Imported mysqld_version"), ("mariadb-11.8", "mariadb-10.5", "Character set"),
+        ("mysql-8.0", "mariadb-11.8", "MySQL 8.0 and later keep definitions in .sdi files"), ("mariadb-11.8", "mysql-8.0", "MySQL 8.0 and later keep definitions in .sdi files"),
+    ],
+)  # fmt: skip
+def test_another_release_takes_no_copies_and_calls_none_damaged(old: str, new: str, words: str, temporary: Path, running: Callable[[str], PrivateServer]) -> None:
+    server = running(old)
     with shop(server):
-        status, _, errors = trial(temporary, *on(server, "--table", "shop.words", "--to", "innodb", "--server", binaries_of("mysql-9.7").mysqld))
+        status, _, errors = trial(temporary, *on(server, "--table", "shop.words", "--to", "innodb", "--server", binaries_of(new).mysqld))
     assert status == 2
-    assert "mysql-9.7 cannot open the copy of shop.words: Imported dd version" in errors
+    assert f"{new} cannot open the copy of shop.words: {words}" in errors
     assert "A copy needs a server of the same kind and version" in errors
     assert "damaged" not in errors
     assert ", try 2" not in errors

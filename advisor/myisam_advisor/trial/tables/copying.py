@@ -35,10 +35,16 @@ HEADER_BYTES = 4096
 AT_ONCE_BYTES = 16 << 20
 COPY_MODE = 0o660
 OTHER_DICTIONARY = 3612  # ER_IMP_INCOMPATIBLE_DD_VERSION
+KINDS = "MySQL 8.0 and later keep definitions in .sdi files, all others in .frm files"
+# What a later release described: besides, ER_IMP_INCOMPATIBLE_MYSQLD_VERSION and EE_UNKNOWN_CHARSET.
+OTHER_RELEASE = frozenset((OTHER_DICTIONARY, 3611, 22))
 
 
 class OtherReleaseError(TrialError):
-    """MySQL 8.0 and later import what their own release described, whatever is in the files: no copy of another's is damaged for that."""
+    """The program is of another release, or product, and reads no such definitions: no copy is damaged for that.
+
+    MySQL 8.0 and later import what their own release described (.sdi), others read .frm.
+    """
 
 
 def copy_tables(
@@ -202,9 +208,11 @@ def _imported(source: Source, server: PrivateServer) -> CopiedTable:
             server.execute(f"IMPORT TABLE FROM '{descriptions[0]}'", database=source.schema)
         rows = int(str(server.execute(f"SELECT COUNT(*) FROM {name}")[0][0]))
     except driver().error as error:
-        refusal = OtherReleaseError if error.args[0] == OTHER_DICTIONARY else TrialError
+        is_described_otherwise = bool(descriptions) is not (server.binaries.family == "mysql")
+        is_other = error.args[0] in OTHER_RELEASE or is_described_otherwise
+        refusal = OtherReleaseError if is_other else TrialError
         raise refusal(
-            f"{server.binaries.name} cannot open the copy of {source.label}: {str(error.args[-1]).rstrip('.')}. "
+            f"{server.binaries.name} cannot open the copy of {source.label}: {KINDS if is_described_otherwise else str(error.args[-1]).rstrip('.')}. "
             "A copy needs a server of the same kind and version as the watched one (--server)."
         ) from None
     return CopiedTable(server, source.schema, source.table, rows, source.data_bytes)
