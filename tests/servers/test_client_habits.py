@@ -132,6 +132,14 @@ def test_files_and_options(home: Path, accounts: PrivateServer) -> None:
     assert both(["-S", str(accounts.socket)]) == "home"
 
 
+def test_the_names_of_groups_have_no_case(home: Path, accounts: PrivateServer) -> None:
+    words = [f"--defaults-file={home}/capitals.cnf", "--defaults-group-suffix=_X"]
+    (home / "capitals.cnf").write_text(group("CLIENT", "file", socket=accounts.socket))
+    assert both(words) == "file"
+    (home / "capitals.cnf").write_text(group("Client_x", "suffix", socket=accounts.socket))
+    assert both(words) == "suffix"
+
+
 def test_the_environment(home: Path, accounts: PrivateServer, monkeypatch: pytest.MonkeyPatch) -> None:
     file = f"--defaults-file={home}/file.cnf"
     (home / "none.cnf").write_text("")

@@ -193,7 +193,8 @@ class _Reading:
     """The groups that are wanted, the `sections` that the files were seen to have, and how many files were read, again or not."""
 
     def __init__(self, groups: frozenset[str], sections: set[str]) -> None:
-        self.groups = groups
+        # To the servers and their clients [Client] is [client]; case counts in what stands below.
+        self.groups = frozenset(map(str.lower, groups))
         self.sections = sections
         self.files = 0
 
@@ -222,7 +223,7 @@ def _of_lines(path: Path, lines: Sequence[str], reading: _Reading, depth: int) -
             reading.sections.add(group)
         elif group is None:
             raise UserError(f"{path}, line {number}: an option stands before any [group]: write [client] above it.")
-        elif group in reading.groups:
+        elif group.lower() in reading.groups:
             name, equals, value = line.partition("=")
             yield (
                 name.strip().replace("_", "-"),
