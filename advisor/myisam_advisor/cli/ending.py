@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 import click
 
-from myisam_advisor.reports.exit_status import INTERRUPTED, NAGIOS_STATUSES, NAGIOS_UNKNOWN, USER_ERROR
+from myisam_advisor.reports.exit_status import INTERRUPTED, NAGIOS_STATUSES, NAGIOS_UNKNOWN, READER_LEFT, USER_ERROR
 from myisam_exporter.errors import ByHandError, InterruptedWork, UserError, shortened
 
 DEBUG_VARIABLE = "MYISAM_ADVISOR_DEBUG"
@@ -81,6 +81,16 @@ def status_of(command: Callable[[], object], arguments: Sequence[str]) -> int:
     return NAGIOS_UNKNOWN if speaks_to_nagios and status not in NAGIOS_STATUSES else status
 
 
+def print_verdict(text: str) -> None:
+    """Print what a verdict rests on. Whoever reads no further has what they wanted: the status stays the verdict's."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        if not _output_is_lost():
+            raise
+
+
 def end_with(status: int) -> NoReturn:
     """End the process with this status, without giving each object back one by one: the system takes all of them at once.
 
@@ -136,7 +146,9 @@ def _verdict_on(error: BaseException) -> tuple[int, str]:
 
         return USER_ERROR, printable(str(error), keep_newlines=isinstance(error, ByHandError))
     if isinstance(error, OSError):
-        return USER_ERROR, _system_refused(error)
+        is_lost = _output_is_lost()
+        has_left = is_lost and isinstance(error, BrokenPipeError)
+        return (READER_LEFT, "") if has_left else (USER_ERROR, _system_refused(error, is_lost=is_lost))
     return USER_ERROR, _lacked(error) or f"internal error: {reason_of(error)}; please report it; --debug shows where"
 
 
@@ -173,11 +185,8 @@ def _usage(error: click.UsageError) -> str:
     return "\n".join([*lines, f"Error: {shortened(error.format_message())}"])
 
 
-def _system_refused(error: OSError) -> str:
-    """What the system refused; nothing where it was the output, and its reader went away."""
-    is_lost = _output_is_lost()
-    if is_lost and isinstance(error, BrokenPipeError):
-        return ""
+def _system_refused(error: OSError, *, is_lost: bool) -> str:
+    """What the system refused, the output among it."""
     where = f": {error.filename}" if error.filename else ": the standard output" if is_lost else ""
     return shortened(f"{error.strerror or error}{where}")
 

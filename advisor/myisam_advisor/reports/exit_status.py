@@ -11,6 +11,8 @@ OK = 0
 FINDINGS = 1
 USER_ERROR = 2
 INTERRUPTED = 130
+# What shells make of a program that SIGPIPE ended: its reader left (docs/decisions/063-a-reader-that-leaves.md).
+READER_LEFT = 141
 
 NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN = 0, 1, 2, 3
 NAGIOS_STATUSES = range(4)

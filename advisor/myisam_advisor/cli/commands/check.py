@@ -114,6 +114,7 @@ def check(
 
     Without --interval, check judges the last interval that a running daemon (`serve`) recorded for this server, if there is one.
     """
+    from myisam_advisor.cli.ending import print_verdict
     from myisam_advisor.cli.statements import seen_by, watched
     from myisam_advisor.judging.chosen import refuse_unknown_rules
     from myisam_advisor.reports.formats.base import Shown, report_named
@@ -138,7 +139,7 @@ def check(
     shown = Shown(verbose, show_suppressed, fail_on, unknown_as, reader, full, chosen, past=past, statements=seen)
     text = report.render(judgement, facts, shown)
     if output_file is None:
-        print(text, end="")
+        print_verdict(text)
     else:
         write_whole(output_file, text)
     sys.exit(report.exit_status(judgement, facts, shown))

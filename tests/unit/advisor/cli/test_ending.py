@@ -120,15 +120,26 @@ def test_nagios_hears_first_what_is_wrong_with_the_words() -> None:
 
 
 @pytest.mark.parametrize("length", [10, 1_000_000])
-@pytest.mark.parametrize(("output", "said"), [("/dev/full", b"myisam-advisor: No space left on device\n"), ("a closed pipe", b"")])
-def test_an_error_of_the_output_itself_is_one_line_at_most(output: str, said: bytes, length: int) -> None:
+@pytest.mark.parametrize(("output", "status", "said"), [("/dev/full", 2, b"myisam-advisor: No space left on device\n"), ("a closed pipe", 141, b"")])
+def test_an_error_of_the_output_itself_is_one_line_at_most(output: str, status: int, said: bytes, length: int) -> None:
     code = f"import sys\nfrom myisam_advisor.cli.ending import status_of\nsys.exit(status_of(lambda: print('x' * {length}), ['check', '--format', 'text']))"
     reader, writer = os.pipe()
     os.close(reader)
     with open("/dev/full", "wb") as full:
         done = subprocess.run([sys.executable, "-c", code], stdout=full if output == "/dev/full" else writer, stderr=subprocess.PIPE, timeout=60, check=False)
     os.close(writer)
-    assert (done.returncode, done.stderr) == (2, said)
+    assert (done.returncode, done.stderr) == (status, said)
+
+
+@pytest.mark.parametrize("length", [10, 1_000_000])
+def test_a_verdict_is_the_same_whenever_its_reader_leaves(length: int) -> None:
+    """`check | head -1` ended with 1 where the report was written first, and with 2 where head had gone."""
+    code = f"import sys\nfrom myisam_advisor.cli.ending import print_verdict, status_of\ndef work():\n  print_verdict('x' * {length})\n  sys.exit(1)\nsys.exit(status_of(work, ['check']))"
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-c", code], stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 FAULT = "def fail(*_, **__): raise KeyError('boom')\ncheck.judged = fail"
