@@ -25,6 +25,7 @@ READING_SECONDS = 30.0
 GLANCE_SECONDS = 3.0  # of a command that has something else to say
 RESCUE_SECONDS = 600.0
 STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 10_000
+_PART_BYTES = 1 << 20
 _log = logging.getLogger(__name__)
 _said: set[tuple[Path, int, bool]] = set()
 
@@ -136,6 +137,24 @@ def is_at(path: Path, file: os.stat_result) -> bool:
         return False
     except OSError:
         return True
+
+
+def is_sound(path: Path) -> bool:
+    """Whether a file that SQLite called damaged is whole: it says so of a read that the disk refused too (EIO), which need not last.
+
+    Takes seconds for a large one. Raises OSError where the disk refuses now: nothing is known of the content then.
+    """
+    with path.open("rb", buffering=0) as file:
+        place = 0
+        while part := os.pread(file.fileno(), _PART_BYTES, place):
+            place += len(part)
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            deadline = time.monotonic() + READING_SECONDS
+            database.set_progress_handler(lambda: time.monotonic() > deadline, STEPS_BETWEEN_LOOKS_AT_THE_CLOCK)
+            return bool(database.execute("PRAGMA integrity_check(1)").fetchall() == [("ok",)])
+    except FILE_FAULTS:
+        return False
 
 
 def set_aside(path: Path, error: Exception) -> Path:

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from myisam_advisor.errors import HistoryError
 from myisam_advisor.history.episodes import prune_episodes, recalled, write_memory
-from myisam_advisor.history.file import is_at, open_to_write, pragma, rescue, say_what_is_damaged, set_aside
+from myisam_advisor.history.file import is_at, is_sound, open_to_write, pragma, rescue, say_what_is_damaged, set_aside
 from myisam_advisor.history.forecasts import forecasts_of
 from myisam_advisor.history.format import (
     LATEST,
@@ -108,6 +108,7 @@ class History:
         self._lock = threading.Lock()
         self._written = 0
         self._failure = ""
+        self._was_spared = False  # since the last sample that was kept
         self._records: Records | None = None
         self._file: os.stat_result | None = None
         # The generations of `tables` and `indexes` whose formats the file holds, by target.
@@ -221,9 +222,16 @@ class History:
         return self._records or self._open()
 
     def _begin_anew(self, error: Exception) -> Records:
-        """Set the file aside and go on with a new one, which gets what was sound."""
+        """Set the file aside and go on with a new one, which gets what was sound. One that is whole after all is gone on with, once.
+
+        Raises OSError where the disk gives nothing of it: that is no damage, and it is left as it is.
+        """
         self._close()
         self._noted.clear()
+        if not self._was_spared and is_sound(self.path):
+            self._was_spared = True
+            _log.warning("the history %s could not be read (%s), but is whole: it is gone on with", self.path, error)
+            return self._opened()
         moved = set_aside(self.path, error)
         records = self._opened()
         kept = rescue(moved, records)
@@ -261,12 +269,12 @@ class History:
         try:
             self._begin_anew(error)
         except (OSError, HistoryError, *FILE_FAULTS) as further:
-            self._say(str(further))
+            self._say(getattr(further, "strerror", None) or str(further))
 
     def _recovered(self) -> None:
         if self._failure:
             _log.info("the history in %s is kept again", self.path)
-        self._failure = ""
+        self._failure, self._was_spared = "", False
 
     def _say(self, why: str) -> None:
         if why != self._failure:

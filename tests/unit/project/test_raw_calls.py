@@ -36,7 +36,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_exporter.kernel.perf_events": {".is_dir": KERNEL},
     "myisam_exporter.web.unix_listener": {"os.open": "the daemon's own socket, looked at once open", "os.chown": "the same, by its descriptor", "os.chmod": "the same"},
     "myisam_advisor.catalogue.configuration": {".exists": GIVEN},
-    "myisam_advisor.history.file": {".is_file": OWN},
+    "myisam_advisor.history.file": {".is_file": OWN, ".open": OWN},
     "myisam_advisor.history.paths": {".is_file": GIVEN},
     "myisam_advisor.cli.ending": {"os.open": "/dev/null", "open": "/dev/null"},
     "myisam_advisor.cli.own_password": {"os.open": "/dev/tty"},
