@@ -22,7 +22,11 @@ from myisam_exporter.kernel.rights import REMEDIES
 from myisam_exporter.outside.bounded_reading import bounded_text
 
 MICROSECONDS_PER_SECOND = 1_000_000
-NOT_OWN = Unknown("mysqld has no control group of its own", "run mysqld as a systemd service", off=True)
+NOT_OWN = Unknown(
+    "mysqld has no control group of its own",
+    "run mysqld alone in one: as a systemd service, or as the one process of a container",
+    off=True,
+)
 NOT_COUNTED = Unknown("the server's control group does not count memory", "MemoryAccounting=yes in its unit", off=True)
 NONE_COUNTS = Unknown("this machine has no control groups that count memory", off=True)
 # Another namespace's group is told as /../name, and a mount may show another part of the tree.
@@ -125,8 +129,11 @@ def read_control_group(proc: Path, sys: Path, pid: int) -> ControlGroup | Unknow
         folder = top / path.lstrip("/")
         if ".." in folder.parts or not folder.exists():
             return HIDDEN
+        processes = bounded_text(folder / "cgroup.procs").split()
+        if str(pid) not in processes:
+            return HIDDEN  # a group of the same name: the path is of this namespace, and what is mounted of another
         levels = list((_levels if is_second_version else _first_version_levels)(folder, top))
-        return _read(path, folder, levels, pid, is_second_version)
+        return _read(path, folder, levels, len(processes) == 1, is_second_version)
     except (OSError, ValueError, KeyError) as error:
         return Unknown(f"the control group of process {pid} cannot be read ({error})")
 
@@ -138,14 +145,16 @@ class _Level(NamedTuple):
     available: int | None
 
 
-def _read(path: str, folder: Path, levels: list[_Level], pid: int, is_second_version: bool) -> ControlGroup | Unknown:
+def _read(
+    path: str, folder: Path, levels: list[_Level], is_alone: bool, is_second_version: bool
+) -> ControlGroup | Unknown:
     limited = [level for level in levels if level.limit is not None]
     limit = min((level.limit for level in limited if level.limit is not None), default=None)
     left = [level.available for level in limited if level.available is not None]
     available = min(left) if left and len(left) == len(limited) else None
     stat = _stat(folder)
     not_own = None if stat else NOT_COUNTED
-    if bounded_text(folder / "cgroup.procs").split() != [str(pid)]:
+    if not is_alone:
         not_own = NOT_OWN
     if not_own is not None:
         is_told = bool(limited) or not_own is NOT_OWN

@@ -114,6 +114,15 @@ def test_a_group_of_another_namespace_is_not_taken_for_one_without_limit(tmp_pat
     assert read_control_group(proc, sys, PID) == HIDDEN
 
 
+def test_a_group_that_the_server_is_not_in_is_anothers(tmp_path: Path) -> None:
+    """In a container with the host's /sys its path is the machine's root, which has no limit."""
+    proc, sys = group(tmp_path, 0)
+    (sys / "fs" / "cgroup" / "cgroup.procs").write_text("1\n2\n")
+    (sys / "fs" / "cgroup" / "memory.stat").write_text("file 1\n")
+    (proc / str(PID) / "cgroup").write_text("0::/\n")
+    assert read_control_group(proc, sys, PID) == HIDDEN
+
+
 @pytest.mark.parametrize("is_mounted", [True, False])
 def test_without_sys_nothing_is_said_of_the_machine(tmp_path: Path, is_mounted: bool) -> None:
     proc, _ = group(tmp_path, 0)
