@@ -146,7 +146,11 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     budget = max(present, 2.0 * MINIMUM_CACHE_BYTES) if context.room_bytes is None else context.room_bytes
     if budget < 2 * MINIMUM_CACHE_BYTES:
         return NoRoom("memory has no room for further key caches")
-    sizing = cache_sizes(hot, block_size, budget, present)
+    return _layout(hot, cache_sizes(hot, block_size, budget, present), block_size, context)
+
+
+def _layout(hot: Sequence[HotTable], sizing: Sizing, block_size: float, context: PlanContext) -> Plan:
+    """Caches of these sizes, the tables in turn to each, and the way back."""
     sizes = sizing.sizes
     names = _free_names(len(sizes), context)
     settings = [
@@ -157,13 +161,7 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     assignment = tuple(
         CacheIndex(table.name, names[place % len(names)], table.partitioned) for place, table in enumerate(hot)
     )
-    fits = [
-        table
-        for group, size in zip(_groups(hot, len(sizes)), sizes, strict=True)
-        if _index_bytes(group) <= size / (1 + OVERHEAD_BYTES_PER_BLOCK / block_size)
-        for table in group
-    ]
-    loading = tuple(LoadIndex(table.name, table.partitioned) for table in fits)
+    loading = tuple(LoadIndex(table.name, table.partitioned) for table in _fitting(hot, sizes, block_size))
     back = (
         *(CacheIndex(table.name, table.cache or DEFAULT_CACHE, table.partitioned) for table in hot),
         *(set_global("key_buffer_size", 0, name) for name in names),
@@ -192,6 +190,16 @@ def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
         memory_bytes=sum(sizes),
         index_bytes={(table.schema, table.table): 0.0 for table in hot},
     )
+
+
+def _fitting(hot: Sequence[HotTable], sizes: Sequence[int], block_size: float) -> list[HotTable]:
+    """The tables of the caches that hold all blocks of their indexes: those alone are worth loading beforehand."""
+    return [
+        table
+        for group, size in zip(_groups(hot, len(sizes)), sizes, strict=True)
+        if _index_bytes(group) <= size / (1 + OVERHEAD_BYTES_PER_BLOCK / block_size)
+        for table in group
+    ]
 
 
 def _groups(hot: Sequence[HotTable], count: int) -> list[Sequence[HotTable]]:
@@ -245,7 +253,7 @@ def _look_first(names: Sequence[str], context: PlanContext) -> str:
     return said
 
 
-def _dominated(hot: list[HotTable], context: PlanContext) -> str:
+def _dominated(hot: Sequence[HotTable], context: PlanContext) -> str:
     """That caches gain little where nearly all of the activity is one table's, whose threads go on meeting in one cache."""
     whole = sum(table.activity for table in hot)
     share = hot[0].activity / whole if whole else 0.0
