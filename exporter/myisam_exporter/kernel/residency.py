@@ -212,7 +212,8 @@ class Prober:
                 "mincore",
                 Unknown(
                     f"{reason.reason}, and without ownership or CAP_FOWNER mincore answers that everything is resident",
-                    reason.remedy or READ_RESIDENCY,
+                    # With cachestat it would be the same: it asks for the same right.
+                    READ_RESIDENCY,
                 ),
             )
             return None

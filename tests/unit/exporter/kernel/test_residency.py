@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel import residency
 from myisam_exporter.kernel.residency import (
     PAGE_BYTES,
@@ -15,6 +16,7 @@ from myisam_exporter.kernel.residency import (
     may_know_residency,
     storage_blind_spot,
 )
+from myisam_exporter.kernel.rights import READ_RESIDENCY
 from tests.support.mounts import mounted
 
 PAGES = 64
@@ -87,6 +89,14 @@ def test_a_kernel_without_files_in_memory_has_a_prober_too(written: Path, monkey
     pages = prober.probe(str(written))
     assert pages is not None
     assert pages.resident == PAGES
+
+
+def test_without_cachestat_the_right_is_asked_for_and_no_other_kernel(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Prober, "_try_cachestat", lambda _self: (False, Unknown("this kernel has no cachestat", "Linux 6.5 or later")))
+    monkeypatch.setattr(residency, "may_know_residency", lambda _status, _descriptor: False)
+    prober = Prober()
+    assert prober.probe(str(written)) is None
+    assert (prober.problems["mincore"].remedy, "has no cachestat, and" in prober.problems["mincore"].reason) == (READ_RESIDENCY, True)
 
 
 @pytest.mark.parametrize("pages_at_once", [PAGES * 2, PAGES, 7, 1])
