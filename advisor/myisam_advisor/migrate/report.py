@@ -27,6 +27,8 @@ from myisam_advisor.texts.width import WIDEST
 PIPED_WIDTH = 120
 # What comes after the list is what has to be read: a thousand rows would hide it.
 SHOWN_AT_EACH_END = 20
+# Of tables that fail for the same reason: more than so many are told together, and so many named.
+TOLD_ONE_BY_ONE, NAMED_OF_MANY = 3, 40
 UNKNOWN = "not known"
 ESCAPED_NAMES = (
     "A character of a name that cannot be seen is written as an escape: the name as it is stands in --format json."
@@ -56,8 +58,8 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
     if migration.foreign_keys_unknown:
         yield Text(printable(foreign_keys_unknown(migration)))
     yield from _disk(migration, converting)
-    for one in failing:
-        yield from _failing(one, migration)
+    for alike in _alike(failing):
+        yield from _failing(alike, migration)
     yield from _failing_there(migration, converting)
     if converting:
         yield Text("")
@@ -144,8 +146,22 @@ def _failing_there(migration: Migration, converting: Sequence[Prediction]) -> It
         yield from _shown(of[0][1].mend, 4, "cyan")
 
 
-def _failing(one: Prediction, migration: Migration) -> Iterable[RenderableType]:
-    yield Text.assemble((printable(object_name(*one.name)), "red"), f"  {_now(one)}")
+def _alike(failing: Sequence[Prediction]) -> Iterable[Sequence[Prediction]]:
+    """Those that fail for the very same reasons, together where they are many: a hundred counters within groups would fill screens."""
+    found: dict[object, list[Prediction]] = {}
+    for one in failing:
+        reasons = tuple((error.code, error.why) for errors in (one.errors, one.target_errors) for error in errors)
+        found.setdefault(reasons, []).append(one)
+    for of in found.values():
+        yield from [of] if len(of) > TOLD_ONE_BY_ONE else ([one] for one in of)
+
+
+def _failing(alike: Sequence[Prediction], migration: Migration) -> Iterable[RenderableType]:
+    one = alike[0]
+    names = ", ".join(printable(object_name(*table.name)) for table in alike[:NAMED_OF_MANY])
+    more = f" and {count(len(alike) - NAMED_OF_MANY)} more" if len(alike) > NAMED_OF_MANY else ""
+    of = f"{tables_of(len(alike))}; what mends {object_name(*one.name)} (of the others: --format json)"
+    yield Text.assemble((names, "red"), f"{more}  {_now(one) if len(alike) == 1 else printable(of)}")
     for number, error in enumerate(one.errors):
         hidden = "" if number == 0 else " (hidden behind the one before)"
         yield Padding(Text(printable(f"{error.label}{hidden}: {error.why}.")), (0, 0, 0, 2))
