@@ -30,6 +30,7 @@ from myisam_exporter.files.table_file import TableFile
 TableName = tuple[str, str]
 MYISAM, MERGE = "MyISAM", "MRG_MyISAM"
 TRIGGERS = ".TRG"
+AS_OWNER = ": run as root, or as the server's user"
 # MariaDB 11.7 and later keep a VECTOR index in files of this ending, without a definition: they belong to their table, and go with it.
 OF_VECTORS = re.compile(r"#i#[0-9]{2}\Z", re.ASCII)
 
@@ -124,7 +125,10 @@ def find_tables(directory: Path, owner: int | None, asked: Sequence[str], *, fol
         except OSError as error:
             refuse_exhaustion(error)
             found.left_out.append(
-                (schema, f"its directory cannot be read ({error.strerror}): run as root, or as the server's user")
+                (
+                    schema,
+                    f"its directory cannot be read ({error.strerror}){AS_OWNER if isinstance(error, PermissionError) else ''}",
+                )
             )
     _look_for_members(found, directory, folders, known.owner)
     return found
@@ -236,7 +240,7 @@ def _take(
     if not files and one.table_name.startswith(TEMPORARY_PREFIX):
         # What is left of an ALTER in which MySQL 8.0 or later was killed has a definition under that name.
         return
-    unread = known.unread.get(f"{schema}.{one.table_name}", "")
+    unread = known.unread.get(f"{schema}.{one.table_name}") or known.unread.get(schema, "")
     if not unread and not files and one.table_name in folder.tables_with_index:
         unread = "it is being written at this moment; look again"
     if unread:
@@ -286,7 +290,7 @@ def _unread(scan: DataDirectoryScan) -> dict[str, str]:
     """Why nothing is known of an index file that is there, by DATABASE.TABLE: that is no damage."""
     return {
         **{one.name: one.why for one in scan.left_out},
-        **dict.fromkeys(scan.unreadable, f"{NOT_READ}: run as root, or as the server's user"),
+        **dict.fromkeys(scan.unreadable, f"{NOT_READ}{AS_OWNER}"),
     }
 
 

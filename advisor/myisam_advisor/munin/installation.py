@@ -61,8 +61,10 @@ def install(plugins: Path, configurations: Path, settings: Settings) -> list[str
     _refuse_unreadable(plugin)
     if link.exists() and not link.is_symlink():
         raise UserError(f"{link} is a file and no link: move it away first.")
-    done = [_link(link, plugin), _write(fragment, settings)]
-    return [*done, RESTART]
+    written = _write(
+        fragment, settings
+    )  # where that fails, as on a full disk, munin-node gets no plugin without settings
+    return [_link(link, plugin), written, RESTART]
 
 
 def uninstall(plugins: Path, configurations: Path, instance: str = "") -> list[str]:

@@ -109,7 +109,8 @@ class KeptFiles:
         if os.geteuid() != 0 or owner.st_uid == 0:
             told_work()
         else:
-            _in_a_child(owner, told_work)
+            with self._faults_told():  # no process, or no descriptor, may be left
+                _in_a_child(owner, told_work)
 
     @contextlib.contextmanager
     def _faults_told(self) -> Iterator[None]:

@@ -265,7 +265,12 @@ def _include(path: Path, number: int, line: str, reading: _Reading, depth: int) 
         raise UserError(f"{path}, line {number}: a zero byte stands in what {directive} names: take it out.")
     named = Path(argument.strip())
     if directive == "!includedir":
-        included = sorted(file for file in named.glob("*.cnf")) if os.access(named, os.F_OK) and named.is_dir() else []
+        try:
+            included = sorted(named.glob("*.cnf")) if os.access(named, os.F_OK) and named.is_dir() else []
+        except OSError as error:
+            raise UserError(
+                f"{path}, line {number}: the option files in {named} cannot be read: {error.strerror}."
+            ) from None
     elif directive == "!include":
         included = [named] if os.access(named, os.F_OK) and named.is_file() else []
     else:

@@ -4,6 +4,7 @@ import os
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,6 +109,23 @@ def test_what_could_not_be_read_is_left_out(data: Path, monkeypatch: pytest.Monk
     found = find_tables(data, None, ["shop"])
     assert names(found) == ["shop.words"]
     assert found.left_out == [("shop.orders", "its index file (.MYI) was not looked into: it cannot be read: Input/output error")]
+
+
+def test_a_database_that_was_not_read_is_told_as_that(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scan met an error of the disk, and the directory can be read a moment later: nobody is writing these tables."""
+    whole = os.open
+    failed: list[Any] = []
+
+    def failing(path: Any, *words: Any, **named: Any) -> int:
+        if str(path).endswith("/shop") and not failed:
+            failed.append(path)
+            raise OSError(5, "Input/output error")
+        return whole(path, *words, **named)
+
+    monkeypatch.setattr(os, "open", failing)
+    found = find_tables(data, None, ["shop"])
+    assert found.tables == []
+    assert {why for _, why in found.left_out} == {"its index file (.MYI) was not looked into: it cannot be read: Input/output error"}
 
 
 def test_triggers_beside_a_table_are_seen(data: Path) -> None:

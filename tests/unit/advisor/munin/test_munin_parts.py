@@ -163,6 +163,16 @@ def test_installing_twice_changes_nothing_and_can_be_undone(places: tuple[Path, 
     assert uninstall(plugins, configurations) == ["nothing to remove"]
 
 
+def test_where_the_settings_cannot_be_written_no_plugin_is_left_without_them(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(installation, "OutputDirectory", full)
+    with pytest.raises(UserError, match="No space left"):
+        install(*places, Settings())
+    assert list(places[0].iterdir()) == []
+
+
 def test_each_server_has_a_link_and_settings_of_its_own(places: tuple[Path, Path]) -> None:
     plugins, configurations = places
     install(plugins, configurations, Settings())

@@ -168,6 +168,16 @@ def test_a_full_disk_is_told_with_its_place(others: Path, owner: int) -> None:
 
 
 @as_root
+def test_where_no_process_can_be_made_the_place_is_named(others: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refused)
+    with pytest.raises(UserError, match=rf"^{others}/proofs cannot be written: Resource temporarily unavailable\.$"):
+        ProofStore(others / "proofs").keep(proof())
+
+
+@as_root
 def test_root_writes_as_the_owner_of_the_directory(others: Path) -> None:
     store = ProofStore(others / "proofs")
     status = store.keep(proof()).stat()

@@ -237,3 +237,14 @@ def test_a_zero_byte_in_what_is_included_is_named(tmp_path: Path, directive: str
     path = write(tmp_path / "my.cnf", f"[client]\n{directive} /a\0b\n")
     with pytest.raises(UserError, match=rf"my\.cnf, line 2: a zero byte stands in what {directive} names"):
         read_option_files([path])
+
+
+def test_a_directory_of_includes_that_the_disk_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> Iterator[Path]:
+        raise OSError(5, "Input/output error")
+
+    (tmp_path / "conf.d").mkdir()
+    path = write(tmp_path / "my.cnf", f"[client]\n!includedir {tmp_path}/conf.d\n")
+    monkeypatch.setattr(Path, "glob", refused)
+    with pytest.raises(UserError, match=r"my\.cnf, line 2: the option files in .*/conf\.d cannot be read: Input/output error"):
+        read_option_files([path])
