@@ -140,7 +140,9 @@ def _derived_server(facts: FactSet) -> FactRows | None:
     if version is not None:
         # MySQL went from 9 to calendar versions; these are MariaDB's alone.
         flavour = "mariadb" if version.number[0] in MARIADB_MAJORS else version.flavour
-        derived |= {"version_number": version.as_number, "flavour": derived.get("flavour") or flavour}
+        # A version that is MariaDB's alone says more than what somebody called the server.
+        told = derived.get("flavour") if flavour != "mariadb" else None
+        derived |= {"version_number": version.as_number, "flavour": told or flavour}
     completed = known | derived
     return None if completed == known else _rows(facts, "server", [completed])
 

@@ -21,6 +21,8 @@ MILLION = 1_000_000
 # Shares beyond these would read as 1e-05 %, and as 100 % of what is not used up.
 LEAST_SHARE, NEARLY_WHOLE = 0.0001, 0.995
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+# The largest number that a server counts has twenty digits.
+UNREADABLE = 1e21
 _COUNTED = re.compile(
     r"^((?:\w+ )?(?:block|cache|channel|connection|core|day|file|handle|index|node|number|request|result|row|statement|table|thread|wait))(?:s|es)\b"
 )
@@ -56,7 +58,11 @@ def size(value: float) -> str:
 
 @_of_known_numbers
 def count(value: float) -> str:
-    """A number with thousands separators; fractions only where they say something."""
+    """A number with thousands separators; fractions only where they say something, and no more digits than a person reads."""
+    if abs(value) >= UNREADABLE:
+        return f"{value:.3g}"
+    if isinstance(value, int):
+        return f"{value:,d}"
     return (
         f"{value:,.0f}"
         if abs(value) >= 100 or value == int(value)
@@ -89,7 +95,7 @@ def _three_digits(value: float) -> str:
     if abs(value) < 1:
         return count(value)
     shown = float(f"{value:.3g}")
-    return f"{shown:,.0f}" if abs(shown) >= 1000 else f"{shown:g}"
+    return count(shown) if abs(shown) >= 1000 else f"{shown:g}"
 
 
 @_of_known_numbers

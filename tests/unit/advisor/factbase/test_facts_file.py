@@ -266,3 +266,15 @@ def test_a_process_list_that_was_copied_has_a_row_for_each_connection() -> None:
     facts = facts_from_document({"schema": 1, "processlist": [*rows, {"state": "", "command": "Sleep", "threads": 9}]})
     assert [row["threads"] for row in facts.tables["processlist"].dictionaries()] == [1, 1, 1, 1, 9]
     assert "lock-pile-up" in {finding.rule for finding in judge(prepared(facts, Site(shipped_rules()))).findings}
+
+
+@pytest.mark.parametrize("version", ["10.6.18-MariaDB-1:10.6.18+maria~ubu2004", "5.5.68-MariaDB", "11.4.2"])
+def test_a_version_that_is_mariadbs_alone_is_mariadbs_whatever_the_server_is_called(version: str) -> None:
+    server = complete(facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": version}})).single("server")
+    assert server["flavour"] == "mariadb"
+    server = complete(facts_from_document({"schema": 1, "server": {"flavour": "percona", "version": "8.0.36"}})).single("server")
+    assert server["flavour"] == "percona"
+
+
+def test_no_number_has_more_digits_than_a_person_reads() -> None:
+    assert [count(18446744073709551615), count(1e300), rate(1e300)] == ["18,446,744,073,709,551,615", "1e+300", "1e+291 billion/s"]
