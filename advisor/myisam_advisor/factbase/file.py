@@ -22,6 +22,7 @@ from myisam_exporter.look.interval import empty_facts
 from myisam_exporter.outside.documents import DocumentError, Limits, parse_json, parse_yaml, read_text
 from myisam_exporter.outside.numbers import is_number
 from myisam_exporter.outside.quantities import size_in
+from myisam_exporter.version import __version__
 
 SCHEMA_VERSION = 1
 # What is absent was not asked. `totals: {myisam_tables: null}` was: there are tables that could not be seen (`snapshot` writes it).
@@ -70,9 +71,18 @@ def read_facts_file(path: str) -> FactSet:
     try:
         return facts_from_document(document)
     except _FactsError as error:
-        if len(text) > YAML_FACTS.file_bytes:
-            raise UserError(f"{path}, {'.'.join(map(str, error.path))}: {error}") from None
-        raise UserError(f"{path}, line {line_of(text, error.path)}: {error}") from None
+        is_long = len(text) > YAML_FACTS.file_bytes
+        where = ".".join(map(str, error.path)) if is_long else f"line {line_of(text, error.path)}"
+        raise UserError(f"{path}, {where}: {error}{_of_another_release(document)}") from None
+
+
+def _of_another_release(document: object) -> str:
+    """Which release wrote a file that this one cannot read, where `snapshot` says so."""
+    tool = document.get("tool") if isinstance(document, dict) else None
+    release = tool.get("version") if isinstance(tool, dict) else None
+    if not isinstance(release, str) or release == __version__:
+        return ""
+    return f" (version {brief(release)} of this program wrote the file, this is {__version__}: read it with that one)"
 
 
 def facts_from_document(document: object) -> FactSet:

@@ -32,7 +32,7 @@ _OF_MYISAM = tuple(
 def curves_in_words(path: Path, fact: str, seconds: float, bars: str = BARS) -> str:
     """A sparkline of these bars for each object of the fact. Raises UserError for a fact that is not on record."""
     now = time.time()
-    found = curves(path, fact, now - seconds)
+    found = curves(path, fact, now - seconds, now)  # later ones are of a clock that was wrong
     if not found:
         known = _on_record(path)
         if fact in known:

@@ -26,6 +26,7 @@ GLANCE_SECONDS = 3.0  # of a command that has something else to say
 RESCUE_SECONDS = 600.0
 STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 10_000
 _PART_BYTES = 1 << 20
+JOURNAL = "-wal"
 _log = logging.getLogger(__name__)
 _said: set[tuple[Path, int, bool]] = set()
 
@@ -78,6 +79,23 @@ def _expect_file(path: Path) -> None:
     )
 
 
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """Read-only. SQLite makes files of its own beside a history, even to read it; where it cannot, and nobody writes the history, none is needed."""
+    file = path.resolve()
+    # Who writes has a journal there; without one all is in the file. Root too may not write to a file system that is read-only.
+    is_settled = not os.access(file.parent, os.W_OK) and not Path(f"{file}{JOURNAL}").exists()
+    how = "mode=ro&immutable=1" if is_settled else "mode=ro"
+    return sqlite3.connect(f"{file.as_uri()}?{how}", uri=True, timeout=READER_WAITS_SECONDS)
+
+
+def _what_helps(path: Path, why: str) -> str:
+    """What to do where SQLite could not make its files beside the history."""
+    file = path.resolve()
+    if os.access(file.parent, os.W_OK) or not any(word in why for word in ("readonly", "unable to open")):
+        return ""
+    return f" {file.parent} is closed to this user, or read-only: copy {file.name} and {file.name}{JOURNAL} to another folder, and name the copy (--history)."
+
+
 @contextmanager
 def open_to_read(path: Path, seconds: float = READING_SECONDS) -> Iterator[Records]:
     """The file, read-only; at the end it is said what was damaged.
@@ -86,8 +104,7 @@ def open_to_read(path: Path, seconds: float = READING_SECONDS) -> Iterator[Recor
     """
     _expect_file(path)
     try:
-        address = f"{path.resolve().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(address, uri=True, timeout=READER_WAITS_SECONDS)) as database:
+        with closing(_connect_to_read(path)) as database:
             deadline = time.monotonic() + seconds
             database.set_progress_handler(lambda: time.monotonic() > deadline, STEPS_BETWEEN_LOOKS_AT_THE_CLOCK)
             # A page says how long an entry is, and a gigabyte of it is read before anybody can look at it.
@@ -95,13 +112,24 @@ def open_to_read(path: Path, seconds: float = READING_SECONDS) -> Iterator[Recor
             version = pragma(database, "user_version")
             _refuse_what_runs(path, database)
             if version not in FORMATS:
-                raise UserError(f"{path} holds a history of format {version}, not {FORMAT}: it is of another version.")
+                raise UserError(_of_another_format(path, version))
             records = Records(database, sealed=version == FORMAT)
             yield records
     except FILE_FAULTS as error:
         why = f"it took longer than {seconds:g} s" if str(error) == "interrupted" else str(error)
-        raise UserError(f"the history in {path} cannot be read: {why}.") from None
+        raise UserError(f"the history in {path} cannot be read: {why}.{_what_helps(path, why)}") from None
     say_what_is_damaged(path, records)
+
+
+def _of_another_format(path: Path, version: int) -> str:
+    if version > FORMAT:
+        return (
+            f"a newer version of this program wrote {path} (format {version}; this one reads {FORMAT}): "
+            "read it with that version, or name another file (--history FILE)."
+        )
+    return (
+        f"{path} holds no history (format {version}): `myisam-advisor serve` keeps one; --history names another file."
+    )
 
 
 def _refuse_what_runs(path: Path, database: sqlite3.Connection) -> None:

@@ -136,8 +136,10 @@ def entry_of(text: str) -> Entry:
         whole = _mapping(parse_json(text, MAXIMUM_MEMORY_BYTES))
     except DocumentError as error:
         raise LedgerError(f"no JSON that can be read: {error}") from None
-    if (whole.get("format"), whole.get("version")) != (FORMAT, VERSION):
-        raise LedgerError("it is no forecast of this version's")
+    if whole.get("format") != FORMAT:
+        raise LedgerError("it is no forecast of this program's")
+    if whole.get("version") != VERSION:
+        raise LedgerError("another version of this program wrote it: that one reads it")
     measured = whole.get("measured")
     if not isinstance(measured, list) or len(measured) > MAXIMUM_MEASURES:
         raise LedgerError("measured is no short list")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -151,10 +152,10 @@ def unwatched(path: Path, now: float) -> list[tuple[str, list[tuple[float, float
     return found
 
 
-def curves(path: Path, fact: str, since: float) -> list[Curve]:
-    """The curves of a fact: itself, or one for each object (`tables.rows[db.t]`), over all targets."""
+def curves(path: Path, fact: str, since: float, until: float = math.inf) -> list[Curve]:
+    """The curves of a fact between two moments: itself, or one for each object (`tables.rows[db.t]`), over all targets."""
     points: dict[tuple[str, str], list[tuple[float, float | None]]] = {}
-    for label, taken_at, sample in _samples(path, since):
+    for label, taken_at, sample in _samples(path, since, until):
         for name, value in sample.items():
             if is_fact(name, fact):
                 points.setdefault((label, name), []).append((taken_at, value))
@@ -237,10 +238,10 @@ def samples_of_target(
     return sorted(samples, key=lambda one: one[0])
 
 
-def _samples(path: Path, since: float) -> Iterator[tuple[str, float, Mapping[str, float | None]]]:
+def _samples(path: Path, since: float, until: float) -> Iterator[tuple[str, float, Mapping[str, float | None]]]:
     with open_to_read(path) as records:
         labels = _labels(records)
-        for target, taken_at, _, packed in records.rows(SAMPLE, "taken_at >= ?", (since,), "taken_at"):
+        for target, taken_at, _, packed in records.rows(SAMPLE, "taken_at BETWEEN ? AND ?", (since, until), "taken_at"):
             sample = unpack_sample_of(records, packed)
             if sample is not None:
                 yield labels.get(target, UNNAMED), taken_at, sample

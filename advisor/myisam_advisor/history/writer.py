@@ -305,7 +305,7 @@ class History:
         kept = (now - self._keep_seconds, now + self._keep_seconds)
         database.execute("DELETE FROM sample WHERE taken_at NOT BETWEEN ? AND ?", kept)
         prune_episodes(database, *kept)
-        database.execute("DELETE FROM change WHERE noticed_at < ?", (now - self._keep_seconds,))
+        database.execute("DELETE FROM change WHERE noticed_at NOT BETWEEN ? AND ?", kept)
         page_bytes = pragma(database, "page_size")
         used = (pragma(database, "page_count") - pragma(database, "freelist_count")) * page_bytes
         if used > self._limit_bytes:

@@ -44,7 +44,7 @@ def proof_of(text: str) -> Proof:
     if whole.get("format") != FORMAT:
         raise ProofError("it is no proof of this program's")
     if whole.get("version") != VERSION:
-        raise ProofError(f"it is of another version than {VERSION}")
+        raise ProofError("another version of this program wrote it: that one reads it")
     unknown = whole.keys() - {field.name for field in fields(Proof)} - {"format", "version"}
     if unknown:
         raise ProofError("it holds a key that no proof has")

@@ -54,6 +54,9 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has none
         moment = next((found for form in MOMENTS if (found := _parsed(text, form)) is not None), None)
         if moment is None:
             self.fail(f"{value!r} is no time: write '2026-11-21 14:30', 14:30, or -2h for two hours ago", param, ctx)
+        if moment > time.time():
+            day = "" if "-" in text else " (a time alone is of today: write the day with it)"
+            self.fail(f"{value!r} is still to come{day}", param, ctx)
         return moment
 
 
@@ -137,7 +140,9 @@ def verify(
         return
     rules = site.load().rules
     chosen = [rule for rule in rules if rule.id in rule_ids]
-    at = moment if moment is not None else last_change(changes, chosen)
+    # What is noted of a time that is still to come is of a clock that was wrong.
+    past = [change for change in changes if change.noticed_at <= time.time()]
+    at = moment if moment is not None else last_change(past, chosen)
     measures = _measures(rule_ids, rules)
     found = _compared(path, target, measures, [rule.id for rule in chosen], at, window, settle)
     compared, outcomes, load = found.window, found.outcomes, found.load
@@ -262,14 +267,19 @@ def _compared(
 def _print_changes(changes: Sequence[Change]) -> None:
     from myisam_advisor.texts.templates import printable
 
+    now = time.time()
     for change in changes:
-        click.echo(f"{_said(change.noticed_at)}  {printable(str(change))}")
+        wrong = ", by a clock that was wrong" if change.noticed_at > now else ""
+        click.echo(f"{_said(change.noticed_at)}  {printable(str(change))}{wrong}")
     if not changes:
         click.echo("no change was noticed")
 
 
 def _said(moment: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
+    """With the zone where the clock was put forward or back since: 02:30 may come twice in a night."""
+    told = time.localtime(moment)
+    zoned = told.tm_gmtoff != time.localtime().tm_gmtoff
+    return time.strftime(f"%Y-%m-%d %H:%M:%S{' %Z' if zoned else ''}", told)
 
 
 def _as_text(target: str, at: float, near: Sequence[Change], found: Compared, cautions: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.outside.documents import DocumentError, parse_json
+from myisam_exporter.version import __version__
 
 GOOD = """schema: 1
 interval_seconds: 10
@@ -111,6 +112,13 @@ def test_faults_name_the_line(tmp_path: Path, line: int, text: str, message: str
         read_facts_file(path)
     assert f"{path}, line {line}: " in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_a_file_of_another_release_that_cannot_be_read_is_told_so(tmp_path: Path) -> None:
+    told = {"schema": 1, "tool": {"name": "myisam-advisor", "version": "9.1"}, "host": {"further": 3}}
+    with pytest.raises(UserError) as caught:
+        read_facts_file(write(tmp_path / "f.json", json.dumps(told)))
+    assert str(caught.value).endswith(f" (version '9.1' of this program wrote the file, this is {__version__}: read it with that one)")
 
 
 LARGEST = 18446744073709551615

@@ -120,6 +120,11 @@ def test_what_others_wrote_is_believed_nothing(name: str, value: object) -> None
         entry_of(json.dumps({**json.loads(text_of(entry())), name: value}))
 
 
+def test_a_forecast_of_another_version_is_told_as_that() -> None:
+    with pytest.raises(LedgerError, match="another version of this program wrote it: that one reads it"):
+        entry_of(json.dumps({**json.loads(text_of(entry())), "version": 2}))
+
+
 def test_files_that_are_none_of_ours_are_named_and_names_are_shown_without_control_characters(tmp_path: Path) -> None:
     (tmp_path / "0123456789abcdef.json").write_text("{")
     Ledger(tmp_path).note(Entry("here\x1b[2J", "rule", NOW, NOW, Forecast(0.4, 0.6, "half as many tables"), (), IMPROVED))

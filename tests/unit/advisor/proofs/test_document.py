@@ -41,7 +41,7 @@ def test_the_words_are_those_of_trials() -> None:
     ("changes", "why"),
     [
         ({"format": SECRET}, "no proof of this program"),
-        ({"version": 2}, "another version"),
+        ({"version": 2}, "another version of this program wrote it: that one reads it"),
         ({SECRET: 1}, "a key that no proof has"),
         ({"rule_id": [SECRET]}, "rule_id is no text"),
         ({"rule_id": "x" * (MAXIMUM_TEXT + 1)}, "rule_id is no text of at most"),
