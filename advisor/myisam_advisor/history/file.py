@@ -83,7 +83,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     """Read-only. SQLite makes files of its own beside a history, even to read it; where it cannot, and nobody writes the history, none is needed."""
     file = path.resolve()
     # Who writes has a journal there; without one all is in the file. Root too may not write to a file system that is read-only.
-    is_settled = not os.access(file.parent, os.W_OK) and not Path(f"{file}{JOURNAL}").exists()
+    is_settled = not os.access(file.parent, os.W_OK) and not Path(f"{file}{JOURNAL}").is_file()
     how = "mode=ro&immutable=1" if is_settled else "mode=ro"
     return sqlite3.connect(f"{file.as_uri()}?{how}", uri=True, timeout=READER_WAITS_SECONDS)
 

@@ -37,5 +37,6 @@ def merges_of_members(scan: WithMergeTables) -> dict[TableName, list[TableName]]
 
 def _first_of(merges: Sequence[TableName]) -> str:
     more = len(merges) - NAMED_MERGE_TABLES
-    named = ", ".join(map(".".join, merges[:NAMED_MERGE_TABLES]))
+    # By name: a directory lists its files in any order, and another one after each change.
+    named = ", ".join(map(".".join, sorted(merges)[:NAMED_MERGE_TABLES]))
     return named + (f" and {more} more" if more > 0 else "")

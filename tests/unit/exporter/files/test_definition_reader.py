@@ -5,6 +5,7 @@ import os
 import shutil
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -236,6 +237,12 @@ def test_many_merge_tables_of_one_table_are_a_short_text(tmp_path: Path) -> None
     told_of = merged_into(scan, {("d", "t1"): ()})
     assert len(merges_of_members(scan)["d", "t1"]) == 500
     assert told_of == {("d", "t1"): ", ".join(f"d.m00{number}" for number in range(8)) + " and 492 more"}
+
+
+def test_the_first_merge_tables_are_those_whatever_was_read_first() -> None:
+    lists = [MergeTable(schema, "m", (("d", "t1"),)) for schema in "cabjdihgfe"]
+    told = [merged_into(SimpleNamespace(merge_tables=tuple(some)), {("d", "t1"): ()}) for some in (lists, lists[::-1])]
+    assert told[0] == told[1] == {("d", "t1"): ", ".join(f"{schema}.m" for schema in "abcdefgh") + " and 2 more"}
 
 
 def test_a_state_differs_where_a_file_does(tmp_path: Path) -> None:
