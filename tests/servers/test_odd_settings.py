@@ -1,12 +1,15 @@
 """What a server sets for everybody's sessions, and what of it would reach ours."""
 
+import os
 from pathlib import Path
 
+import MySQLdb
 import pymysql
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
+from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of
 
 from .conftest import on_every_server, schema, target
@@ -55,3 +58,15 @@ def test_an_upgrade_is_tried_with_whole_definitions(temporary: Path) -> None:
     with CopiedServer(binaries_of("mysql-5.6"), [f"--sql-mode={LESS_SHOWN}"]) as server, schema(server, "upgraded") as name:
         server.execute(f"CREATE TABLE plain ({PLAIN}) ENGINE=MyISAM", ROWS, database=name)
         assert verdicts(upgraded(Upgrading(temporary, server), "mysql-9.7")) == {"plain": "opens"}
+
+
+def test_a_socket_without_a_file_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"@odd-settings-{os.getpid()}"
+    with CopiedServer(binaries_of("mariadb-10.11")) as server:
+        server.stop()
+        # It is waited for until there is a file, and it answers.
+        server.socket = server.error_log
+        monkeypatch.setattr(server, "connect", lambda *_: MySQLdb.connect(user="root", unix_socket=address))
+        server.start([f"--socket={address}"])
+        done = run("doctor", "--socket", address, "--user", "root")
+        assert f"at {address}" in done.stdout

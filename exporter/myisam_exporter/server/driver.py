@@ -72,7 +72,7 @@ def dial(target: Target, timeout_seconds: float) -> sockets.socket:
         connection = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
         try:
             connection.settimeout(timeout_seconds)
-            connection.connect(str(target.socket))
+            connection.connect(_address(str(target.socket)))
         except BaseException:
             connection.close()
             raise
@@ -87,6 +87,11 @@ def dial(target: Target, timeout_seconds: float) -> sockets.socket:
     connection.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_NODELAY, 1)
     connection.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
     return connection
+
+
+def _address(path: str) -> str:
+    """Where a socket is: @name is one without a file, as MariaDB's servers and clients have them (unix(7), abstract)."""
+    return f"\0{path[1:]}" if path.startswith("@") else path
 
 
 class ServerConnection:
