@@ -1,4 +1,4 @@
-"""A daemon whose clock was a day ahead, and was set back: what it noted then is no change of yesterday's, and no last value."""
+"""A daemon whose clock was a day ahead, and was set back: what it noted then is no last change, and no last value. And clocks that drift apart."""
 
 import os
 import re
@@ -16,6 +16,7 @@ from myisam_advisor.history.writer import History
 from tests.support.moved_clock import MovedClock
 from tests.support.program import run
 from tests.unit.advisor.history.test_history_damage import LABEL, look
+from tests.unit.advisor.history.test_verification import noted
 
 DAY = 86_400.0
 OPENED = "status.Opened_tables.per_second"
@@ -101,3 +102,10 @@ def test_a_moment_before_the_clock_was_changed_has_its_zone(tmp_path: Path) -> N
     first, second = text.splitlines()
     assert re.fullmatch(r"\S+ \S+ WIN  table_open_cache: 100 -> 200", first)
     assert re.fullmatch(r"\S+ \S+  table_open_cache: 200 -> 400", second)
+
+
+def test_clocks_that_drift_apart_are_no_restart() -> None:
+    none: dict[str, object] = {}
+    assert noted(*((none, 100 + seconds) for seconds in (0, 1, 2, 4, 6, 8, 10))) == []
+    assert noted(*((none, 100 - seconds) for seconds in (0, 3, 6, 9))) == []
+    assert noted((none, 100), (none, 104), (none, 110)) == ["restart"]
