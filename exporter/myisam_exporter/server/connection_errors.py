@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
+from myisam_exporter.files.file_state import EXHAUSTED
 from myisam_exporter.kernel.rights import REMEDIES
 from myisam_exporter.server.driver import BrokenConnectionError, UnreachableError
 from myisam_exporter.server.greeting import NoServerError
@@ -22,6 +23,9 @@ TOO_MANY_CONNECTIONS, HOST_BLOCKED, HOST_NOT_PRIVILEGED = 1040, 1129, 1130
 LOCKED_ON_MYSQL, LOCKED_ON_MARIADB = 3118, 4151
 # At the login (MySQL), and at the first statement (MariaDB lets the account in, for ALTER USER alone).
 EXPIRED_AT_LOGIN, EXPIRED_AT_STATEMENT = 1862, 1820
+OF_THIS_PROCESS = (
+    "The server is not at fault: raise what limits this process (ulimit -n, LimitNOFILE=, MemoryMax=), or the machine."
+)
 LISTENING = "Check that it runs and listens there (--socket, --host, --port)."
 LOCKED = (
     "the account {user!r} is locked at {target}. ALTER USER ... ACCOUNT UNLOCK; opens it; or name another with --user."
@@ -64,6 +68,9 @@ def explained(target: Target, error: Exception, timeout_seconds: int) -> Excepti
     """The error as one for people, with a remedy; one that is none of the driver's is returned as it is."""
     if isinstance(error, StatementRefusedError):
         return _refusal(target, error)
+    cause = error.__cause__
+    if isinstance(cause, OSError) and cause.errno in EXHAUSTED:
+        return UserError(f"no connection to {target.label} can be made: {cause.strerror}. {OF_THIS_PROCESS}")
     if isinstance(error, UnreachableError):
         return _unreachable(target, error.__cause__)
     if isinstance(error, NoServerError):

@@ -122,7 +122,7 @@ class ServerConnection:
             self._library = self._log_in(wire, timeout_seconds)
         except (OSError, EOFError) as error:
             wire.close()
-            raise BrokenConnectionError(type(error).__name__) from None
+            raise BrokenConnectionError(type(error).__name__) from error
         except BaseException:
             wire.close()
             raise
