@@ -13,7 +13,7 @@ from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.tables.made import SyntheticTable
-from myisam_advisor.trial.trial import Subject, private_server
+from myisam_advisor.trial.trial import TrialMaterial, private_server
 from myisam_advisor.trial.typed_documents import number
 
 SEED_ROWS, DOUBLINGS, READINGS = 16_384, 5, 3
@@ -29,15 +29,15 @@ STATEMENTS = {
 
 def rebuild_rates(binaries: ServerBinaries) -> Mapping[str, float]:
     """Bytes of data and index a second, by statement: medians, everything in the page cache."""
-    measured = as_other(lambda _channel: _rates(Subject(binaries)))
+    measured = as_other(lambda _channel: _rates(TrialMaterial(binaries)))
     if not isinstance(measured, dict) or measured.keys() != STATEMENTS.keys():
         raise TrialError("the rates at which tables are rebuilt were not measured.")
     return {str(name): number(rate) for name, rate in measured.items()}
 
 
-def _rates(subject: Subject) -> Mapping[str, float]:
+def _rates(material: TrialMaterial) -> Mapping[str, float]:
     rates: dict[str, float] = {}
-    with ReapedDirectory() as directory, private_server(subject, directory.path, ["--key-buffer-size=128M"]) as server:
+    with ReapedDirectory() as directory, private_server(material, directory.path, ["--key-buffer-size=128M"]) as server:
         bench = Bench(TrialOptions(), directory.path, server)
         SyntheticTable().make(bench, "rebuilt", SEED_ROWS)
         server.execute(

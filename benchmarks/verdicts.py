@@ -36,7 +36,7 @@ from myisam_advisor.trial.private.machine import be_polite, machine_name, only_o
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.rounds import Limits, run_rounds
 from myisam_advisor.trial.tables.made import Restorable, SyntheticTable, inserts, lookup_index, lookups
-from myisam_advisor.trial.trial import Subject, private_server
+from myisam_advisor.trial.trial import TrialMaterial, private_server
 from tools.fetched_servers import find_server, keep_place
 
 RECORD = Path("benchmarks/verdicts.jsonl")
@@ -113,7 +113,7 @@ def measured(
     def work(channel: Channel) -> None:
         with (
             ReapedDirectory() as directory,
-            private_server(Subject(binaries), directory.path, ["--key-buffer-size=128M"]) as server,
+            private_server(TrialMaterial(binaries), directory.path, ["--key-buffer-size=128M"]) as server,
         ):
             bench = Bench(options, directory.path, server)
             made = loads(bench)

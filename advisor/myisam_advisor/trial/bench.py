@@ -53,7 +53,7 @@ class TrialOptions:
         return self.threads or USUAL_THREADS
 
 
-class Subject(Protocol):
+class TableKind(Protocol):
     """A kind of table: how to make one with some rows in it, and further rows to insert."""
 
     @property
@@ -79,7 +79,7 @@ class Subject(Protocol):
         """Rows as SQL, `(1, 'a')`, of which each thread has its own."""
 
 
-class Copy(Subject, Protocol):
+class Copy(TableKind, Protocol):
     """A copy of one of the user's tables, which also lies on the private server as it is."""
 
     schema: str

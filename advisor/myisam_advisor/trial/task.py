@@ -17,7 +17,7 @@ from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
 from myisam_advisor.trial.results import TrialResult
 from myisam_advisor.trial.tables.sources import Source, SourceFile
 from myisam_advisor.trial.tables.table_lock import answer_lock, remote_lock
-from myisam_advisor.trial.trial import Subject, run_trial
+from myisam_advisor.trial.trial import TrialMaterial, run_trial
 from myisam_advisor.trial.typed_documents import number
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
@@ -82,13 +82,13 @@ def do_task(channel: Channel) -> Mapping[str, Any]:
     told, _ = channel.receive_files()
     sources = [source_of(*channel.receive_files()) for _ in range(told["sources"])]
     choice = told["choice"]
-    subject = Subject(
+    material = TrialMaterial(
         choice_of(choice).binaries() if choice is not None else None,
         told["settings"],
         sources,
         remote_lock(channel, sources) if told["may_lock"] else None,
     )
-    result = run_trial(told["experiment"], subject, TrialOptions(**told["options"]), Reporting(channel.send))
+    result = run_trial(told["experiment"], material, TrialOptions(**told["options"]), Reporting(channel.send))
     return asdict(result)
 
 

@@ -51,7 +51,7 @@ NOT_BEGUN = "workloads after these"
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class TrialMaterial:
     """What a trial is about: the program, the watched server's settings, tables to copy, and what locks them meanwhile."""
 
     binaries: ServerBinaries | None
@@ -65,25 +65,25 @@ def settings_of(variables: dict[str, str]) -> list[str]:
     return [f"--{name.replace('_', '-')}={variables[name]}" for name in SETTINGS if variables.get(name)]
 
 
-def run_trial(name: str, subject: Subject, options: TrialOptions, listener: Listener) -> TrialResult:
+def run_trial(name: str, material: TrialMaterial, options: TrialOptions, listener: Listener) -> TrialResult:
     """Run one experiment. Raises TrialError for whatever stops it, and for root; nothing is left behind."""
     expect_not_root()
     experiment = experiment_named(name)
-    copied_bytes = sum(source.counted_bytes for source in subject.sources)
+    copied_bytes = sum(source.counted_bytes for source in material.sources)
     options = fitted(options, experiment.runs_a_round)
-    with _bench(experiment, subject, options, listener, copied_bytes) as bench:
+    with _bench(experiment, material, options, listener, copied_bytes) as bench:
         results = _results(bench, experiment, options)
         version = str(bench.server.execute("SELECT @@version")[0][0]) if bench.private else ""
         return TrialResult(
             name,
-            _kind(subject.binaries) if bench.private and subject.binaries else "",
+            _kind(material.binaries) if bench.private and material.binaries else "",
             version,
             ", ".join(copy.label for copy in bench.copies) or "made up",
-            [*subject.settings, *experiment.options] if bench.private else [],
+            [*material.settings, *experiment.options] if bench.private else [],
             results,
             _conclusion(bench, experiment, results),
             bench.skipped,
-            subject.binaries.name if bench.private and subject.binaries else "",
+            material.binaries.name if bench.private and material.binaries else "",
             machine_name(),
             time.strftime("%Y-%m-%d %H:%M", time.localtime()),
         )
@@ -117,34 +117,34 @@ def _kind(binaries: ServerBinaries) -> str:
 
 @contextlib.contextmanager
 def _bench(
-    experiment: Experiment, subject: Subject, options: TrialOptions, listener: Listener, copied_bytes: int
+    experiment: Experiment, material: TrialMaterial, options: TrialOptions, listener: Listener, copied_bytes: int
 ) -> Iterator[Bench]:
     with ReapedDirectory() as directory:
         expect_room(
             directory.path,
-            experiment.disk_bytes + needed_bytes(subject.sources),
+            experiment.disk_bytes + needed_bytes(material.sources),
             experiment.memory_bytes + ROOM_FOR_DATA * copied_bytes,
         )
         if not experiment.needs_server:
-            if subject.sources:
+            if material.sources:
                 raise TrialError("this experiment reads a file of its own: it has no use for --table.")
             yield Bench(options, directory.path, None, (), listener)
             return
         sender_program()
         listener.doing("starting a private server")
         with (
-            private_server(subject, directory.path, experiment.options) as server,
+            private_server(material, directory.path, experiment.options) as server,
             as_trial_errors(server.expect_alive),
         ):
-            copies = copy_tables(subject.sources, server, subject.lock, listener)
+            copies = copy_tables(material.sources, server, material.lock, listener)
             yield Bench(options, directory.path, server, copies, listener)
 
 
-def private_server(subject: Subject, directory: Path, options: Sequence[str]) -> PrivateServer:
+def private_server(material: TrialMaterial, directory: Path, options: Sequence[str]) -> PrivateServer:
     """The private server, not yet started, in a directory below this one. Raises TrialError when no program is known."""
-    if subject.binaries is None:
+    if material.binaries is None:
         raise TrialError("no server program is known: name one (--server PATH).")
-    return PrivateServer(subject.binaries, [*OPTIONS, *subject.settings, *options], _server_directory(directory))
+    return PrivateServer(material.binaries, [*OPTIONS, *material.settings, *options], _server_directory(directory))
 
 
 def _server_directory(directory: Path) -> Path:

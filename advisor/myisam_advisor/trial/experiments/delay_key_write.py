@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.bench import SCHEMA, Bench, Subject
+from myisam_advisor.trial.bench import SCHEMA, Bench, TableKind
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import best_variant, comparison_of, times
 from myisam_advisor.trial.experiments.base import Experiment
@@ -30,7 +30,7 @@ MOST_STATEMENTS = 1_000_000
 
 def workloads(bench: Bench) -> Iterable[Workload]:
     """The same table both ways: inserts, then a crash among them."""
-    kind: Subject = subjects(bench)[0]
+    kind: TableKind = subjects(bench)[0]
     bench.listener.doing(f"making tables of both kinds ({kind.label})")
     tables: dict[str, Restorable] = {}
     for variant, database in DATABASES.items():

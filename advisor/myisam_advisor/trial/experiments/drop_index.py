@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import count, rounded, size
-from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, Subject
+from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, TableKind
 from myisam_advisor.trial.comparison import WORSE, WORTH_IT, Run
 from myisam_advisor.trial.conclusions import comparison_of, said
 from myisam_advisor.trial.experiments.base import Experiment
@@ -159,14 +159,14 @@ def _compared(
     return Workload(work.name, work.unit, runs, note)
 
 
-def _subject(bench: Bench) -> Subject:
+def _subject(bench: Bench) -> TableKind:
     """The user's one table, or the made-up one. Raises TrialError for several: an index belongs to one."""
     if len(bench.copies) > 1:
         raise TrialError("drop-index tries one table at a time: give --table once.")
     return subjects(bench)[0] if bench.copies else _DoubledTable()
 
 
-def _choice(bench: Bench, kind: Subject) -> _Choice:
+def _choice(bench: Bench, kind: TableKind) -> _Choice:
     """By the table's definition, before any row is moved."""
     database = DATABASES[KEPT]
     kind.make(bench, TABLE, 0, "", database)
@@ -178,7 +178,7 @@ def _choice(bench: Bench, kind: Subject) -> _Choice:
     return _Choice(dropped, index_in_place_of(indexes, dropped), unique, taking_part, others)
 
 
-def _made(bench: Bench, kind: Subject, variant: str, dropped: TableIndex) -> Restorable:
+def _made(bench: Bench, kind: TableKind, variant: str, dropped: TableIndex) -> Restorable:
     bench.listener.doing(f"making a table, {variant} ({kind.label})")
     options = f"DROP INDEX {quote_identifier(dropped.name)}" if variant == DROPPED else ""
     rows = FIRST_ROWS if kind.first_rows is None else kind.first_rows
@@ -200,7 +200,7 @@ def _status(bench: Bench) -> dict[str, int]:
     return {str(name): int(str(value)) for name, value in bench.server.execute("SHOW GLOBAL STATUS LIKE 'Key\\_%'")}
 
 
-def _inserts(bench: Bench, kind: Subject) -> Iterator[_Work]:
+def _inserts(bench: Bench, kind: TableKind) -> Iterator[_Work]:
     for batch in BATCH_SIZES:
         most = most_statements(kind, 1, batch)
         if batch > 1 and most is not None and most < MINIMUM_STATEMENTS:
@@ -209,7 +209,7 @@ def _inserts(bench: Bench, kind: Subject) -> Iterator[_Work]:
             yield _Work(insert_name(batch), "rows", inserts(bench, kind, [TABLE], 1, batch), batch, most)
 
 
-def _row_writes(bench: Bench, kind: Subject, choice: _Choice) -> Iterator[_Work]:
+def _row_writes(bench: Bench, kind: TableKind, choice: _Choice) -> Iterator[_Work]:
     """Updates and deletes of rows that a unique index finds."""
     if choice.unique is None:
         bench.skipped["updates and deletes"] = "no unique index is left to find single rows by"

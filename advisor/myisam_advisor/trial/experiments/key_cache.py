@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from myisam_advisor.remedies.key_caches import recommended_segments
-from myisam_advisor.trial.bench import SCHEMA, Bench, Subject
+from myisam_advisor.trial.bench import SCHEMA, Bench, TableKind
 from myisam_advisor.trial.conclusions import best_variant, said
 from myisam_advisor.trial.experiments.base import Experiment, Published
 from myisam_advisor.trial.results import Workload, WorkloadResult
@@ -64,7 +64,7 @@ def workloads(bench: Bench) -> Iterable[Workload]:
 class _Table:
     """One table with its first rows, which can be restored."""
 
-    def __init__(self, bench: Bench, name: str, kind: Subject) -> None:
+    def __init__(self, bench: Bench, name: str, kind: TableKind) -> None:
         bench.listener.doing(f"making {name} ({kind.label})")
         self.name = name
         self.kind = kind

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, Subject
+from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, TableKind
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import comparison_of
 from myisam_advisor.trial.experiments.base import Experiment, Published
@@ -68,7 +68,7 @@ def workloads(bench: Bench) -> Iterable[Workload]:
             yield Workload(full, kind.unit, {how: _with_mapped(bench, work(one)) for how, one in ready.items()})
 
 
-def _kinds_of_copy(bench: Bench, subject: Subject) -> dict[str, _Kind]:
+def _kinds_of_copy(bench: Bench, subject: TableKind) -> dict[str, _Kind]:
     """What can be asked of any table: rows by its primary key, and appends of rows that were held back."""
     for name in (READ_ONLY, UPDATE_KEY, UPDATE_NON_KEY, READ_WRITE):
         bench.skipped[name] = "which columns your statements change is not known: it runs on the made-up table"
@@ -94,7 +94,7 @@ def _kinds_of_copy(bench: Bench, subject: Subject) -> dict[str, _Kind]:
     return {POINT: reads(1), RANGE: reads(RANGE_ROWS), BATCH: reads(BATCH_ROWS), **kinds}
 
 
-def _appends(bench: Bench, subject: Subject) -> _Kind:
+def _appends(bench: Bench, subject: TableKind) -> _Kind:
     return _Kind("rows", APPENDED_ROWS, lambda threads: inserts(bench, subject, [TABLE], threads, APPENDED_ROWS), True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from myisam_advisor.trial.bench import SCHEMA, Bench, Subject
+from myisam_advisor.trial.bench import SCHEMA, Bench, TableKind
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import best_variant, comparison_of, times
 from myisam_advisor.trial.experiments.base import Experiment, Published
@@ -49,7 +49,7 @@ class _RecordTable(SyntheticTable):
 
 def workloads(bench: Bench) -> Iterable[Workload]:
     """The same columns and rows in both formats."""
-    kind: Subject = subjects(bench)[0] if bench.copies else _RecordTable()
+    kind: TableKind = subjects(bench)[0] if bench.copies else _RecordTable()
     first = SEED_ROWS if kind.first_rows is None else kind.first_rows
     bench.listener.doing(f"making tables in both formats ({kind.label})")
     for variant, database in DATABASES.items():

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, Subject
+from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, TableKind
 from myisam_advisor.trial.tables.copied_table import literal_rows
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier
@@ -75,7 +75,7 @@ def batches(rows: Iterable[bytes], size: int) -> Iterator[list[bytes]]:
         yield group
 
 
-def inserts(bench: Bench, subject: Subject, tables: Sequence[str], threads: int, size: int) -> Statements:
+def inserts(bench: Bench, subject: TableKind, tables: Sequence[str], threads: int, size: int) -> Statements:
     """Statements of `size` rows, thread by thread into the tables in turn."""
 
     def statements(thread: int, count: int) -> Iterator[bytes]:
@@ -91,7 +91,7 @@ def insert_name(size: int) -> str:
     return f"inserts of {size} row{'s' if size > 1 else ''}"
 
 
-def most_statements(subject: Subject, threads: int, size: int) -> int | None:
+def most_statements(subject: TableKind, threads: int, size: int) -> int | None:
     """How many statements of `size` rows each thread can have; None is any number."""
     return None if subject.further_rows is None else max(subject.further_rows // threads // size, 1)
 
@@ -121,7 +121,7 @@ class Restorable:
         self.bench.server.execute(f"LOAD INDEX INTO CACHE {self.name}")
 
 
-def subjects(bench: Bench) -> Sequence[Subject]:
+def subjects(bench: Bench) -> Sequence[TableKind]:
     """The user's tables, or the made-up one. Raises TrialError for a copy of too few rows to measure anything."""
     for copy in bench.copies:
         if copy.total_rows < MINIMUM_ROWS:

@@ -38,7 +38,7 @@ NO_VALUES_FOR_ZERO = "NO_AUTO_VALUE_ON_ZERO"
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class TableDefinition:
     """A table as SHOW CREATE TABLE has it."""
 
     schema: str
@@ -63,7 +63,7 @@ def told_words(server: PrivateServer, words: str) -> tuple[int, str] | None:
     return None
 
 
-def tried_definition(server: PrivateServer, definition: Definition) -> UpgradedTable | None:
+def tried_definition(server: PrivateServer, definition: TableDefinition) -> UpgradedTable | None:
     """What becomes of a table without a copy, where its definition alone is refused; None where it is not."""
     with contextlib.suppress(driver().error):
         server.execute(statement("CREATE DATABASE IF NOT EXISTS {}", quote_identifier(definition.schema)))
@@ -150,7 +150,7 @@ class TableTrial:
                 (folder / file.name).unlink()
             self.way = BY_DEFINITION
         if self.way == BY_DEFINITION:
-            _create(server, Definition(source.schema, source.table, self.definition))
+            _create(server, TableDefinition(source.schema, source.table, self.definition))
             self.steps.append(CREATE)
             server.execute(statement("FLUSH TABLES {}", self.table))
             for ending in (DATA, INDEX):
@@ -246,7 +246,7 @@ class TableTrial:
             raise StepRefusedError(Problem(step, 0, "; ".join(dict.fromkeys(objections))))
 
 
-def _create(server: PrivateServer, definition: Definition) -> None:
+def _create(server: PrivateServer, definition: TableDefinition) -> None:
     """By an account that may do nothing else: the text is another server's. Directories that it names are passed over."""
     connection = server.connect(definition.schema, user=ACCOUNT)
     with closing(connection), closing(connection.cursor()) as cursor:

@@ -23,9 +23,9 @@ from myisam_advisor.trial.replay import sender_program
 from myisam_advisor.trial.statements.stages import RefusedError, make_account
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
-from myisam_advisor.trial.trial import Subject, as_trial_errors, private_server
+from myisam_advisor.trial.trial import TrialMaterial, as_trial_errors, private_server
 from myisam_advisor.trial.upgrade.both_versions import NoTableError, Versions, both_servers
-from myisam_advisor.trial.upgrade.one_table import Definition, TableTrial, told_words, tried_definition
+from myisam_advisor.trial.upgrade.one_table import TableDefinition, TableTrial, told_words, tried_definition
 from myisam_advisor.trial.upgrade.recorded_result import RecordedUpgrade
 from myisam_advisor.trial.upgrade.recorded_statements import RecordedMaterial, RecordedOnBoth
 from myisam_advisor.trial.upgrade.upgrade_result import (
@@ -90,8 +90,8 @@ def run_upgrade(material: UpgradeMaterial, listener: Listener) -> UpgradeResult:
             needed += COPIES_OF_BOTH * copied + 2 * SERVER_DISK_BYTES
         expect_room(directory.path, DISK_BYTES + needed, MEMORY_BYTES)
         listener.doing("starting a private server of the newer version")
-        subject = Subject(binaries, (), material.sources, material.lock)
-        with private_server(subject, directory.path, ()) as server:
+        on_server = TrialMaterial(binaries, (), material.sources, material.lock)
+        with private_server(on_server, directory.path, ()) as server:
             mode, notes = _modes(server, material.sql_mode)
             tables, not_tried = _tables(server, material, mode, listener)
             if any(table.way == BY_DEFINITION for table in tables):
@@ -220,7 +220,7 @@ def _tables(
         tables.append(trial.run())
     for (schema, table), why in material.uncopied.items():
         text = material.definitions.get((schema, table))
-        tried = tried_definition(server, Definition(schema, table, text)) if dictionary and text else None
+        tried = tried_definition(server, TableDefinition(schema, table, text)) if dictionary and text else None
         if tried is not None:
             tables.append(replace(tried, steps=()))
         else:
