@@ -20,12 +20,6 @@ ZERO, PARTLY, IMPOSSIBLE = "0000-00-00", "2010-00-00", "2010-02-30"
 NO_ZERO, NO_PART, ANY_DAY = "NO_ZERO_DATE", "NO_ZERO_IN_DATE", "ALLOW_INVALID_DATES"
 # What of sql_mode has the copy take a date over as it is.
 LIFTED = {ZERO: f"without {NO_ZERO}", PARTLY: f"without {NO_PART}", IMPOSSIBLE: f"with {ANY_DAY}"}
-# What is 1 of such a date, 0 of any other, and NULL of NULL.
-COUNTED = {
-    ZERO: "YEAR({}) + MONTH({}) + DAYOFMONTH({}) = 0",
-    PARTLY: "0 IN (MONTH({}), DAYOFMONTH({})) AND {} + 0 <> 0",
-    IMPOSSIBLE: "0 NOT IN (MONTH({}), DAYOFMONTH({})) AND DAYOFMONTH({}) <> DAYOFMONTH(FROM_DAYS(TO_DAYS({})))",
-}
 # MySQL from here on refuses zeros in defaults only where sql_mode is strict; MariaDB always does.
 LENIENT_SINCE = (5, 6)
 
@@ -106,5 +100,20 @@ def rows_of(structure: Structure, kind: ServerKind, table: Sql) -> Sql:
 
 def _counted(structure: Structure, dates: list[str], table: Sql) -> Sql:
     names = [quote_identifier(name) for name in _columns(structure, dates)]
-    found = sql_list(statement(COUNTED[date], *[name] * COUNTED[date].count("{}")) for date in dates for name in names)
+    found = sql_list(_is_such(date, name) for date in dates for name in names)
     return statement("SELECT COUNT(*) FROM {} WHERE 1 IN ({});", table, found)
+
+
+def _is_such(date: str, name: Sql) -> Sql:
+    """What is 1 of such a date, 0 of any other, and NULL of NULL."""
+    if date == ZERO:
+        return statement("YEAR({}) + MONTH({}) + DAYOFMONTH({}) = 0", name, name, name)
+    if date == PARTLY:
+        return statement("0 IN (MONTH({}), DAYOFMONTH({})) AND {} + 0 <> 0", name, name, name)
+    return statement(
+        "0 NOT IN (MONTH({}), DAYOFMONTH({})) AND DAYOFMONTH({}) <> DAYOFMONTH(FROM_DAYS(TO_DAYS({})))",
+        name,
+        name,
+        name,
+        name,
+    )
