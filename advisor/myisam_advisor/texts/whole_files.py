@@ -92,6 +92,8 @@ class OutputDirectory:
             with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
                 yield file
                 file.flush()
+                # Many file systems say of a write only now that the disk failed; and a name that outlives a crash must not be of an empty file.
+                os.fsync(file.fileno())
                 if mode is not None:
                     os.fchmod(file.fileno(), mode)
             if private:
