@@ -40,7 +40,7 @@ class Ended(CopiedServer):
         return {**super()._environment(), **({"LD_PRELOAD": self.library} if self.library else {})}
 
 
-def ended(name: str, ending: str) -> Iterator[tuple[Ended, list[tuple[object, ...]]]]:
+def ended(name: str, ending: str, *before: str, last: str = "InnoDB") -> Iterator[tuple[Ended, list[tuple[object, ...]]]]:
     """A server that was killed there, and runs again; and what the rows were."""
     server = Ended(binaries_of(name), ["--innodb-file-per-table=ON", "--innodb-flush-log-at-trx-commit=1"])
     with server:
@@ -49,12 +49,12 @@ def ended(name: str, ending: str) -> Iterator[tuple[Ended, list[tuple[object, ..
             source = ENDS_IT.replace("ENDING", f'"{ending}"')
             subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, "-xc", "-"], input=source, text=True, check=True)
             library.chmod(0o755)
-            server.execute("CREATE DATABASE kills", MADE, "INSERT INTO kills.t (b) VALUES ('one'), ('two'), ('three')", "FLUSH TABLES")
+            server.execute("CREATE DATABASE kills", MADE, "INSERT INTO kills.t (b) VALUES ('one'), ('two'), ('three')", *before, "FLUSH TABLES")
             rows = server.execute(ROWS)
             server.library = str(library)
             server.restart()
             with suppress(Error):
-                server.execute("ALTER TABLE kills.t ENGINE=InnoDB")
+                server.execute(f"ALTER TABLE kills.t ENGINE={last}")
             assert server.process is not None
             server.process.wait(10)
             server.library = ""
@@ -123,6 +123,26 @@ def test_a_table_that_lost_its_name_is_told_of_and_gets_it_back(name: str, endin
         assert server.execute(ROWS) == rows
         assert fed(server, as_script(looked(server, "kills"))) == ""
         assert engines(server, "kills") == {"t": "InnoDB"}
+        assert server.execute(ROWS) == rows
+
+
+@pytest.mark.parametrize(("name", "ending"), [("mysql-5.6", "/t.MYI"), ("mysql-5.6", "/t.frm"), ("mysql-9.7", "/t.MYI")])
+def test_the_same_on_the_way_back(name: str, ending: str) -> None:
+    for server, rows in ended(name, ending, "ALTER TABLE kills.t ENGINE=InnoDB", last="MyISAM"):
+        ((_, why),) = looked(server, "kills").killed
+        place = server.data_directory / "kills"
+        old, copy = (next(file.stem for file in sorted(place.iterdir()) if file.name.startswith(start)) for start in ("#sql2-", "#sql-"))
+        if server.binaries.family == "mysql":
+            run_told(server, why, "RENAME TABLE")
+        else:
+            assert f"rename NAME.frm, where it is there, to {old}.frm, and the files whose names begin with {copy} so that they begin with NAME" in why
+            renamed(server, "t.frm", f"{old}.frm")
+            renamed(server, copy, "t")
+        assert server.execute(ROWS) == rows
+        run_told(server, why, "DROP TABLE")
+        assert server.execute(ROWS) == rows
+        assert engines(server, "kills") == {"t": "InnoDB" if server.binaries.family == "mysql" else "MyISAM"}
+        server.execute("ALTER TABLE kills.t ENGINE=MyISAM", "ALTER TABLE kills.t ENGINE=InnoDB")
         assert server.execute(ROWS) == rows
 
 

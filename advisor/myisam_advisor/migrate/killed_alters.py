@@ -17,17 +17,20 @@ from myisam_exporter.server.sql import Sql, quote_table, statement
 
 # Of MySQL, and of MariaDB before 10.5, the files of the old table; of MariaDB 10.5 its definition alone. The rest is the process and the connection.
 RENAMED_AWAY = re.compile(r"#sql2-(?P<of>[0-9a-f]+-[0-9a-f]+)(?:#[pP]#.*)?\.MY[ID]\Z", re.ASCII | re.DOTALL)
+# On the way back the old table is InnoDB's, and its copy is not.
+OF_THE_WAY_BACK = re.compile(r"#sql2-(?P<of>[0-9a-f]+-[0-9a-f]+)(?:#[pP]#.*)?\.ibd\Z", re.ASCII | re.DOTALL)
 BACKUP = re.compile(r"#sql-backup-(?P<of>[0-9a-f]+-[0-9a-f]+)\.frm\Z", re.ASCII)
 OLD_NAME = "#mysql50#"
 
 
 @dataclass(frozen=True, slots=True)
 class KilledAlter:
-    """What lies in the database `schema` under the name `old`, and the name of the copy that was to take its place."""
+    """What lies in the database `schema` under the name `old`, and the name of the copy that was to take its place; `goes_back` where it was on the way back."""
 
     schema: str
     old: str
     copy: str
+    goes_back: bool = False
 
     @property
     def is_backup(self) -> bool:
@@ -37,15 +40,23 @@ class KilledAlter:
 
 def killed_alters(schema: str, files: Iterable[str]) -> list[KilledAlter]:
     """Those that the files of a database tell of."""
-    found = set()
-    for file in files:
+    found, names = set(), set(files)
+    for file in names:
         if match := RENAMED_AWAY.match(file):
             number = match["of"]
-            found.add(KilledAlter(schema, f"#sql2-{number}", f"#sql-{number.replace('-', '_')}"))
+            found.add(KilledAlter(schema, f"#sql2-{number}", _copy_of(number)))
+        elif match := OF_THE_WAY_BACK.match(file):
+            number = match["of"]
+            if not any(name.startswith(_copy_of(number)) and name.endswith(".ibd") for name in names):
+                found.add(KilledAlter(schema, f"#sql2-{number}", _copy_of(number), goes_back=True))
         elif match := BACKUP.match(file):
             number = match["of"]
             found.add(KilledAlter(schema, f"#sql-backup-{number}", f"#sql-alter-{number}"))
     return sorted(found, key=lambda one: one.old)
+
+
+def _copy_of(number: str) -> str:
+    return f"#sql-{number.replace('-', '_')}"
 
 
 def told(one: KilledAlter, here: ServerKind) -> tuple[str, str]:
@@ -64,6 +75,10 @@ def _by_dictionary(one: KilledAlter) -> str:
         quote_table(one.schema, one.copy),
         quote_table(one.schema, "NAME"),
     )
+    if one.goes_back:
+        renamed = statement("RENAME TABLE {} TO {};", old, name)
+        dropped = statement("DROP TABLE IF EXISTS {};", copy)
+        return f"Where NAME opens, {statement('DROP TABLE IF EXISTS {};', old)} Else this gives InnoDB's back: {renamed} {dropped}"
     renamed = statement("RENAME TABLE {} TO {};", copy, name)
     dropped = statement("DROP TABLE IF EXISTS {}, {};", copy, old)
     return (
@@ -73,10 +88,18 @@ def _by_dictionary(one: KilledAlter) -> str:
 
 
 def _by_files(one: KilledAlter) -> str:
+    dropped = (
+        f"Once NAME opens: {_dropped(one.schema, one.old)} Where that ends with error 1051, remove what is left of it."
+    )
+    if one.goes_back:
+        return (
+            f"Where NAME does not open: rename NAME.frm, where it is there, to {one.old}.frm, and the files whose names begin with {one.copy} so that they begin "
+            f"with NAME, then FLUSH TABLES: that is the copy, and whole. {dropped}"
+        )
     return (
         f"Where NAME.frm is there, and NAME does not open (error 1017): {_files_back(one)}, then FLUSH TABLES. Where NAME.frm is not there: rename {one.copy}.frm to "
         f"NAME.frm, then FLUSH TABLES; where CHECK TABLE NAME says OK, that is the copy, and whole. Else rename it back, and {_files_back(one)}, then FLUSH TABLES. "
-        f"Once NAME opens: {_dropped(one.schema, one.old)} Where that ends with error 1051, remove what is left of it."
+        f"{dropped}"
     )
 
 

@@ -195,7 +195,7 @@ def _take_all(
     files = known.files(schema, asked)
     killed = killed_alters(schema, folder.files)
     found.killed += killed
-    renamed_away = next((one.old for one in killed if not one.is_backup), "")
+    renamed_away = next((one.old for one in killed if not (one.is_backup or one.goes_back)), "")
     seen = set()
     for one in structures:
         seen.add(one.table_name)

@@ -8,6 +8,7 @@ from myisam_advisor.migrate.killed_alters import KilledAlter, killed_alters, tol
 from myisam_advisor.migrate.server_kind import MARIADB, MYSQL, by_default
 
 OLD = KilledAlter("shop", "#sql2-5c75-4", "#sql-5c75_4")
+WAY_BACK = KilledAlter("shop", "#sql2-5c75-4", "#sql-5c75_4", goes_back=True)
 BACKUP = KilledAlter("shop", "#sql-backup-7527-8", "#sql-alter-7527-8")
 
 
@@ -17,9 +18,11 @@ BACKUP = KilledAlter("shop", "#sql-backup-7527-8", "#sql-alter-7527-8")
         (["#sql2-5c75-4.MYI", "t.MYD", "t.frm", "#sql-5c75_4.frm", "#sql-5c75_4.ibd"], [OLD]),
         (["#sql2-5c75-4.MYD", "#sql2-5c75-4.MYI", "#sql2-5c75-4.frm", "t.ibd"], [OLD]),
         (["#sql2-5c75-4#P#p0.MYD", "#sql2-5c75-4#p#p0#sp#s.MYI"], [OLD]),
+        (["#sql2-5c75-4.ibd", "#sql2-5c75-4.frm", "#sql-5c75_4.frm", "t.MYI", "t.MYD"], [WAY_BACK]),
+        (["#sql2-5c75-4.ibd", "#sql2-5c75-4.frm", "#sql-5c75_4.frm", "#sql-5c75_4.ibd"], []),
         (["#sql-backup-7527-8.frm", "t.MYI", "t.MYD", "t.ibd"], [BACKUP]),
         # Of nothing but a copy that was not whole, of another engine, of another's files, and of a table that somebody named so.
-        (["#sql-5c75_4.frm", "#sql-5c75_4.ibd", "#sql-5c75_4.MYI", "#sql2-5c75-4.ibd", "#sql2-x-y.MYI", "@0023sql2@002d5c75@002d4.MYI", "#sql2-5c75-4.MYI.old"], []),
+        (["#sql-5c75_4.frm", "#sql-5c75_4.ibd", "#sql-5c75_4.MYI", "#sql2-x-y.MYI", "@0023sql2@002d5c75@002d4.MYI", "#sql2-5c75-4.MYI.old"], []),
     ],
 )
 def test_files_tell_of_it(files: list[str], found: list[KilledAlter]) -> None:
