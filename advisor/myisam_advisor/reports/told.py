@@ -48,7 +48,7 @@ class ToldRule:
     """The findings of one rule and severity: the first in full, a few by what they say, the others by name.
 
     `number` is its place in every report. `subject` says in few words what it is about, `to_do` what to do, `price` what that asks of the
-    server. `sentences` are what is said of the first few, `likewise` the objects of others, and `unnamed` how many there are besides.
+    server, empty where that is nothing. `sentences` are what is said of the first few, `likewise` the objects of others, and `unnamed` how many there are besides.
     """
 
     number: int
@@ -242,7 +242,7 @@ def _beginning(text: str) -> str:
 
 def _price(findings: Sequence[Finding]) -> str:
     if findings[0].cost.startswith("None."):
-        return "nothing"
+        return ""
     return in_words(together([finding.price for finding in findings]))
 
 

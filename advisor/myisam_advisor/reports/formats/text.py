@@ -129,7 +129,8 @@ def _overview(rules: Sequence[ToldRule], width: int) -> Table:
             what.append(f": {printable(rule.subject)}", style="not bold")
         if rule.first.confidence == SUSPECTED:
             what.append(f" ({SUSPECTED})", style="not bold")
-        to_do = Ended(Text.assemble(("-> ", "dim"), printable(rule.to_do)), Text(f"({rule.price})", "dim"))
+        price = Text(f"({rule.price})", "dim") if rule.price else None
+        to_do = Ended(Text.assemble(("-> ", "dim"), printable(rule.to_do)), price)
         number = Text(str(rule.number))
         cells = (Ended(what), to_do) if width >= WIDE else (Group(Ended(what), to_do),)
         grid.add_row(number, severity, *cells)

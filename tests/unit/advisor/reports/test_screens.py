@@ -98,6 +98,13 @@ def test_each_rule_has_a_number_what_to_do_and_its_price(monkeypatch: pytest.Mon
         assert f"{rule.number} {rule.first.severity.upper()} {rule.first.title}{about}{unsure} -> {rule.to_do} ({rule.price})" in text
 
 
+def test_what_costs_nothing_has_no_price_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    judgement, facts = looked_at("crashed")
+    free = replace(judgement, findings=tuple(replace(finding, to_do="nothing", cost="None.") for finding in judgement.findings))
+    monkeypatch.setenv("COLUMNS", "80")
+    assert re.search(r"-> nothing$", render(free, facts, Shown()), re.MULTILINE)
+
+
 def test_what_is_only_suspected_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Hot tables share one key-cache lock (suspected)" in screen("four", monkeypatch, 80)
 

@@ -102,7 +102,7 @@ def test_what_is_done_by_hand_is_not_impossible_because_a_log_cannot_be_switched
 def test_the_price_is_that_of_all_findings_and_none_where_the_rule_says_so() -> None:
     locking = replace(finding("s.a"), price=Price(is_done_by_hand=False, locked_tables=1, locked_seconds=20.0))
     assert told(Judgement((locking, replace(locking, object="s.b"))), FACTS).rules[0].price == "locks 2 tables, 40 s in all"
-    assert told(Judgement((replace(locking, cost="None."),)), FACTS).rules[0].price == "nothing"
+    assert told(Judgement((replace(locking, cost="None."),)), FACTS).rules[0].price == ""
 
 
 def test_facts_have_units_and_a_threshold_only_where_there_is_one() -> None:
