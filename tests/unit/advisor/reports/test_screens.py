@@ -99,7 +99,7 @@ def test_each_rule_has_a_number_what_to_do_and_its_price(monkeypatch: pytest.Mon
 
 
 def test_what_costs_nothing_has_no_price_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    judgement, facts = looked_at("crashed")
+    judgement, facts = looked_at("four")
     free = replace(judgement, findings=tuple(replace(finding, to_do="nothing", cost="None.") for finding in judgement.findings))
     monkeypatch.setenv("COLUMNS", "80")
     assert re.search(r"-> nothing$", render(free, facts, Shown()), re.MULTILINE)
