@@ -198,8 +198,10 @@ def ledger_in_words(places: list[Ledger], now: float) -> str:
             f"    forecast: {_forecast_in_words(entry)}",
             *(f"    measured: {one.name} {_times(one)}, {one.verdict}" for one in entry.measured),
         ]
-    lines = lines or ["no change was verified yet: `myisam-advisor verify RULE` notes what came of one"]
-    return "\n".join(map(printable, [*lines, *(why for _, refused in read for why in refused)]))
+    refused = [why for _, one in read for why in one]
+    # Where something could not be read, nobody knows that there is nothing.
+    nothing = [] if refused else ["no change was verified yet: `myisam-advisor verify RULE` notes what came of one"]
+    return "\n".join(map(printable, [*(lines or nothing), *refused]))
 
 
 def _forecast_in_words(entry: Entry) -> str:

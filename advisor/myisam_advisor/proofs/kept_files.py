@@ -39,11 +39,16 @@ class KeptFiles:
         self.maximum_bytes = maximum_bytes
 
     def state(self) -> tuple[object, float] | None:
-        """What changes when a file comes or goes, and when that was last; None without a directory."""
+        """What changes when a file comes or goes, and when that was last; None without a directory, or with one that is closed to us.
+
+        Where the disk refuses to say, it is another each time: whoever reads then is told why.
+        """
         try:
             status = self.directory.stat(follow_symlinks=False)
-        except (OSError, ValueError):
+        except (FileNotFoundError, NotADirectoryError, PermissionError, ValueError):
             return None
+        except OSError:
+            return object(), 0.0
         return (status.st_ino, status.st_dev, status.st_mtime_ns), status.st_mtime
 
     def names(self, directory: int) -> list[str]:

@@ -54,7 +54,8 @@ def _parts(found: Sequence[Standing], kept: KeptProofs, not_looked: str) -> Iter
     for why in kept.refused:
         yield Text(printable(why), style="yellow")
     if not found:
-        yield Text(NOTHING)
+        if not kept.refused:  # nobody knows that there is nothing where something could not be read
+            yield Text(NOTHING)
         return
     for proof, why_not in found:
         yield from _proof(proof, why_not, kept.now)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
 def unit_names(folder: Path) -> list[str]:
     """The names of a folder's units as people write them (`init-file` for init_file.py); `base` is what units share."""
-    return sorted(path.stem.replace("_", "-") for path in folder.glob("*.py") if path.stem not in ("__init__", "base"))
+    # Not by glob, which finds nothing in a folder that it may not read: a command would be told not to exist.
+    modules = (name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py"))
+    return sorted(name.replace("_", "-") for name in modules if name not in ("__init__", "base"))

@@ -26,6 +26,10 @@ EXPIRED_AT_LOGIN, EXPIRED_AT_STATEMENT = 1862, 1820
 OF_THIS_PROCESS = (
     "The server is not at fault: raise what limits this process (ulimit -n, LimitNOFILE=, MemoryMax=), or the machine."
 )
+WHO_ENDS_CONNECTIONS = (
+    "it was stopped or killed at that moment, or what stands before it (a proxy, a firewall) lets nobody through. "
+    "Look at its error log, then try again."
+)
 LISTENING = "Check that it runs and listens there (--socket, --host, --port)."
 LOCKED = (
     "the account {user!r} is locked at {target}. ALTER USER ... ACCOUNT UNLOCK; opens it; or name another with --user."
@@ -78,10 +82,11 @@ def explained(target: Target, error: Exception, timeout_seconds: int) -> Excepti
             f"what answers at {target.label} is no MySQL or MariaDB server. Check the port (--port), or the socket (--socket)."
         )
     if isinstance(error, BrokenConnectionError):
-        return ServerLostError(
-            f"the server at {target.label} accepted the connection but did not answer within {timeout_seconds} s ({error}): "
-            "it hangs, is stopped or is starting up."
-        )
+        if isinstance(cause, (ConnectionError, EOFError)):
+            why = f"ended the connection before it had answered ({error}): {WHO_ENDS_CONNECTIONS}"
+        else:
+            why = f"accepted the connection but did not answer within {timeout_seconds} s ({error}): it hangs, is stopped or is starting up."
+        return ServerLostError(f"the server at {target.label} {why}")
     return error
 
 

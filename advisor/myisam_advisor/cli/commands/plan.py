@@ -23,7 +23,7 @@ from myisam_advisor.texts.units import unit_names
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from myisam_advisor.changes.plan import ChangePlan
     from myisam_advisor.texts.whole_files import OutputDirectory
@@ -124,13 +124,25 @@ def _write(made: ChangePlan, folder: Path) -> None:
         if not content:
             del texts[format_named(form).FILE_NAME]
     try:
-        with contextlib.ExitStack() as all_or_none:
-            directory = all_or_none.enter_context(OutputDirectory(folder, create=True))
+        with OutputDirectory(folder, create=True) as directory:
             _refuse_present(directory, folder, texts)
+            _write_all(directory, texts)
+    except OSError as error:
+        raise _not_written(folder, error) from None
+    click.echo(f"written to {folder}: {', '.join(texts)}")
+
+
+def _write_all(directory: OutputDirectory, texts: Mapping[str, str]) -> None:
+    """Each file, or none. Raises OSError."""
+    try:
+        with contextlib.ExitStack() as all_or_none:
             for name, text in texts.items():
                 file = all_or_none.enter_context(directory.file(name))
                 file.write(text)
                 file.flush()
-    except OSError as error:
-        raise _not_written(folder, error) from None
-    click.echo(f"written to {folder}: {', '.join(texts)}")
+    except BaseException:
+        # Some disks refuse a file only when it is to be kept, and others have their names by then.
+        for name in texts:
+            with contextlib.suppress(OSError):
+                directory.remove(name)
+        raise

@@ -1,6 +1,7 @@
 """The ledger of forecasts: what verify measured is found again, what cannot be told is said so, and what others put there is refused."""
 
 import json
+import os
 import time
 from pathlib import Path
 
@@ -132,3 +133,22 @@ def test_files_that_are_none_of_ours_are_named_and_names_are_shown_without_contr
     assert "\x1b" not in said
     assert "0.40 to 0.60 times (half as many tables); it cannot be held against" in said
     assert "0123456789abcdef.json is not used: no JSON" in said
+
+
+@pytest.mark.parametrize("call", ["stat", "open", "read"])
+def test_what_a_disk_refuses_is_not_told_as_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    ledger = Ledger(tmp_path / "forecasts")
+    ledger.note(entry())
+
+    def failed(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    owner: object = Path if call == "stat" else os
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, call, failed)
+        if call == "stat":
+            patched.setattr(os, "open", failed)  # a disk that says nothing of a directory lists none either
+        told = ledger_in_words([ledger], NOW)
+    assert "Input/output error" in told
+    assert "no change was verified yet" not in told
+    assert "no change was verified yet" in ledger_in_words([Ledger(tmp_path / "nothing")], NOW)

@@ -11,6 +11,7 @@ import pytest
 
 from myisam_advisor.proofs.document import MAXIMUM_BYTES, text_of
 from myisam_advisor.proofs.store import KeptProofs, ProofStore, of_all, own_store
+from myisam_advisor.reports.proofs_in_words import as_text
 from myisam_exporter.errors import UserError
 from tests.support.mounts import mounted
 from tests.support.proofs import NOW, proof
@@ -242,3 +243,17 @@ def test_a_clear_one_in_another_directory_counts_before_one_that_is_not(tmp_path
     own.keep(proof(days=1, **UNCLEAR))
     system.keep(proof(days=9))
     assert of_all([own, system], NOW).proofs == (proof(days=9),)
+
+
+def test_a_disk_that_says_nothing_of_the_directory_is_told_and_not_as_no_proofs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = tmp_path / "proofs"
+    directory.mkdir()
+
+    def failed(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Path, "stat", failed)
+    monkeypatch.setattr(os, "open", failed)
+    kept = of_all([ProofStore(directory)])
+    assert kept.refused == (f"the proofs in {directory} cannot be read: Input/output error",)
+    assert as_text([], kept, "").split() == kept.refused[0].split()
