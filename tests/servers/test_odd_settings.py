@@ -1,7 +1,6 @@
 """What a server sets for everybody's sessions, and what of it would reach ours."""
 
 import os
-from pathlib import Path
 
 import MySQLdb
 import pymysql
@@ -13,12 +12,7 @@ from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of
 
 from .conftest import on_every_server, schema, target
-from .test_trial_upgrade import PLAIN, ROWS, Upgrading, upgraded, verdicts
-from .trials import temporary
-
-__all__ = ["temporary"]
-# Of MySQL before 8.0 and MariaDB; NO_FIELD_OPTIONS and NO_KEY_OPTIONS belong to it there.
-LESS_SHOWN = "ANSI_QUOTES,NO_TABLE_OPTIONS"
+from .test_trial_upgrade import LESS_SHOWN
 
 
 def shown(server: PrivateServer, name: str) -> list[tuple[str | None, ...]]:
@@ -51,13 +45,6 @@ def test_names_come_in_our_character_set_whatever_the_server_prefers(server: Pri
                 assert (name,) in session.rows("SHOW DATABASES")
         finally:
             server.execute("SET GLOBAL init_connect = ''", "DROP USER namer@localhost")
-
-
-def test_an_upgrade_is_tried_with_whole_definitions(temporary: Path) -> None:
-    """MySQL 9.7 makes the tables of 5.6 by what SHOW CREATE says: other quotes were a syntax error of every table, and a missing ENGINE ended the trial."""
-    with CopiedServer(binaries_of("mysql-5.6"), [f"--sql-mode={LESS_SHOWN}"]) as server, schema(server, "upgraded") as name:
-        server.execute(f"CREATE TABLE plain ({PLAIN}) ENGINE=MyISAM", ROWS, database=name)
-        assert verdicts(upgraded(Upgrading(temporary, server), "mysql-9.7")) == {"plain": "opens"}
 
 
 def test_a_socket_without_a_file_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:

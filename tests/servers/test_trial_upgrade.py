@@ -11,7 +11,7 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.compressed_tables import make_compressed_table
-from tests.support.servers import binaries_of
+from tests.support.servers import CopiedServer, binaries_of
 
 from .conftest import schema
 from .trials import fails, measured, temporary, trial
@@ -20,6 +20,8 @@ __all__ = ["temporary"]  # a fixture that tests of a trial share
 ROOT = Path(__file__).parents[2]
 PLAIN = "id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40), at DATETIME, x TEXT, KEY (name), FULLTEXT (x)"
 ROWS = "INSERT INTO plain (name, at, x) VALUES ('one', '2020-02-02 10:00:00', 'word'), ('two', NULL, NULL)"
+# Of MySQL before 8.0 and MariaDB; NO_FIELD_OPTIONS and NO_KEY_OPTIONS belong to it there.
+LESS_SHOWN = "ANSI_QUOTES,NO_TABLE_OPTIONS"
 PARTED = "CREATE TABLE parted (a INT) ENGINE=MyISAM PARTITION BY HASH (a) PARTITIONS 2"
 
 
@@ -180,3 +182,10 @@ def test_a_compressed_table_is_opened_and_not_written(temporary: Path, running: 
         assert (packed["verdict"], packed["rows"], packed["problems"]) == ("opens", 2000, [])
         assert "CHECK TABLE" in packed["steps"]
         assert not {"UPDATE", "DELETE", "INSERT"} & set(packed["steps"])
+
+
+def test_an_upgrade_is_tried_with_whole_definitions(temporary: Path) -> None:
+    """MySQL 9.7 makes the tables of 5.6 by what SHOW CREATE says: other quotes were a syntax error of every table, and a missing ENGINE ended the trial."""
+    with CopiedServer(binaries_of("mysql-5.6"), [f"--sql-mode={LESS_SHOWN}"]) as server, schema(server, "upgraded") as name:
+        server.execute(f"CREATE TABLE plain ({PLAIN}) ENGINE=MyISAM", ROWS, database=name)
+        assert verdicts(upgraded(Upgrading(temporary, server), "mysql-9.7")) == {"plain": "opens"}
