@@ -20,7 +20,8 @@ from myisam_exporter.collectors.base import Context
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.files import schema_reader
 from myisam_exporter.files.data_directory import scan_data_directory
-from myisam_exporter.files.schema_reader import YOUNG_SECONDS, LeftOut
+from myisam_exporter.files.left_out import LeftOut
+from myisam_exporter.files.schema_reader import YOUNG_SECONDS
 from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session

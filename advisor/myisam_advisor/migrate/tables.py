@@ -20,9 +20,9 @@ from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectorySc
 from myisam_exporter.files.file_names import TEMPORARY_PREFIX, decode_schema, undivided
 from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.fulltext_pages import IndexWords, sample_words
+from myisam_exporter.files.left_out import NOT_READ
 from myisam_exporter.files.merge_members import merges_of_members
 from myisam_exporter.files.myi_header import Header
-from myisam_exporter.files.schema_reader import NOT_READ
 from myisam_exporter.files.structure import FULLTEXT, Structure
 from myisam_exporter.files.structure_reader import FoundStructure, read_structures
 from myisam_exporter.files.table_file import TableFile

@@ -17,9 +17,9 @@ from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_di
 from myisam_exporter.files.definition_reader import MAXIMUM_NAMES
 from myisam_exporter.files.index_rows import COLUMNS
 from myisam_exporter.files.indexes_of_scan import indexes_of
+from myisam_exporter.files.left_out import NOT_READ, LeftOut
 from myisam_exporter.files.merge_members import merged_into
 from myisam_exporter.files.pages_in_passing import PagesInPassing
-from myisam_exporter.files.schema_reader import NOT_READ, LeftOut
 from myisam_exporter.files.table_columns import FROM_FRM
 from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.told_tables import Telling, ToldTables, first_told, told_again, told_anew

@@ -20,8 +20,9 @@ from myisam_exporter.files.definition_reader import MergeTable
 from myisam_exporter.files.file_names import decode_schema
 from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.index_rows import IndexRows
+from myisam_exporter.files.left_out import SIZE_NOT_READ, LeftOut, failed, left_out, size_of
 from myisam_exporter.files.myi_definition import Definitions
-from myisam_exporter.files.schema_reader import SYSTEM_SCHEMA, LeftOut, SchemaReader, failed, left_out, size_of
+from myisam_exporter.files.schema_reader import SYSTEM_SCHEMA, SchemaReader
 from myisam_exporter.files.table_file import TableFile, TableName, read_definitions_in
 from myisam_exporter.files.table_groups import TableGroups, grouped
 from myisam_exporter.outside.clock import CLOCK, Clock
@@ -172,12 +173,13 @@ def scan_data_directory(
     root = read_root(directory, owner)
     path_of = paths_in(directory)
     schemas = [found for name in root.databases if (found := reader.read(path_of(name), name)) is not None]
+    system_bytes, untold = root.system_bytes(directory, owner)
     return DataDirectoryScan(
         tuple(chain.from_iterable(schema.files for schema in schemas)),
-        bounded_sum((root.system_bytes(directory, owner), *(schema.other_engine_data_bytes for schema in schemas))),
+        bounded_sum((system_bytes, *(schema.other_engine_data_bytes for schema in schemas))),
         (*root.unreadable, *(name for schema in schemas for name in schema.unreadable)),
         clock.time(),
-        (*root.left_out, *(one for schema in schemas for one in schema.left_out)),
+        (*root.left_out, *untold, *(one for schema in schemas for one in schema.left_out)),
         owner,
         tuple(table for schema in schemas for table in schema.merge_tables),
         sum(schema.merge_lists_left_out for schema in schemas),
@@ -228,10 +230,16 @@ class Root:
         """The schemas, and the server's own: of that one the reader tells what is damaged."""
         return (*self.schemas, SYSTEM_SCHEMA) if self.has_system_schema else self.schemas
 
-    def system_bytes(self, directory: Path, owner: int) -> int:
-        """Bytes in InnoDB's system files now."""
+    def system_bytes(self, directory: Path, owner: int) -> tuple[int, tuple[LeftOut, ...]]:
+        """Bytes in InnoDB's system files now, and those of which the disk does not tell how many."""
         files = ForeignFiles(owner)
-        return bounded_sum(size_of(files, str(directory / name), None) for name in self.system_files)
+        sizes, untold = [], []
+        for name in self.system_files:
+            try:
+                sizes.append(size_of(files, str(directory / name), None))
+            except OSError as error:
+                untold.append(failed(name, error, SIZE_NOT_READ))
+        return bounded_sum(sizes), tuple(untold)
 
 
 def read_root(directory: Path, owner: int) -> Root:

@@ -200,14 +200,15 @@ class DirectoryScanner:
 
     def _result(self, directory: Path, began: float) -> DataDirectoryScan:
         schemas = self._schemas.values()
-        other_bytes = bounded_sum(
-            (self._root.system_bytes(directory, self._owner), *(schema.other_engine_data_bytes for schema in schemas))
-        )
+        system_bytes, untold = self._root.system_bytes(directory, self._owner)
+        other_bytes = bounded_sum((system_bytes, *(schema.other_engine_data_bytes for schema in schemas)))
         unreadable = (*self._root.unreadable, *(name for schema in schemas for name in schema.unreadable))
-        left_out = (*self._root.left_out, *(one for schema in schemas for one in schema.left_out))
+        left_out = (*self._root.left_out, *untold, *(one for schema in schemas for one in schema.left_out))
         last = self._last
         if last is not None and not self._differs:
-            if other_bytes != last.other_engine_data_bytes or not self._is_young_enough(last, began):
+            if (other_bytes, left_out) != (last.other_engine_data_bytes, last.left_out) or not self._is_young_enough(
+                last, began
+            ):
                 self._last = last = last.again(began, other_bytes, unreadable, left_out)
             return last
         files = tuple(chain.from_iterable(schema.files for schema in schemas))

@@ -22,11 +22,12 @@ from myisam_exporter.files.definition_reader import (
 )
 from myisam_exporter.files.file_names import FileNames, NamedFile, decode_schema
 from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, signature
+from myisam_exporter.files.left_out import SIZE_NOT_READ, LeftOut, failed, left_out, size_of
 from myisam_exporter.files.myi_definition import Definitions, HeaderError
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, PackedHeader, header_length, parse_packed
 from myisam_exporter.files.table_file import Database, TableFile, stems_of
 from myisam_exporter.outside.clock import CLOCK, Clock
-from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles, OtherOwnerError
+from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
 from myisam_exporter.outside.numbers import bounded_sum
 
 if TYPE_CHECKING:
@@ -37,18 +38,8 @@ OTHER_ENGINE_ENDINGS = (".ibd", ".MAD", ".MAI", ".ARZ", ".CSV", ".sdb", ".sst", 
 NO_DATA = frozenset({".MYD", ".frm"})  # of which nothing is to be found out, or not here: most files
 YOUNG_SECONDS = 0.5  # a table being made at this moment has its header a moment later
 SYSTEM_SCHEMA = "mysql"  # the server's own: nothing of it is anyone's to tune, and damage in it is everyone's
-UNTOLD_IF_UNREAD = frozenset({"lost+found", SYSTEM_SCHEMA})  # none of the user's tables are there
-NOT_READ = "it cannot be read"  # said where reading failed: nothing is known of what is in it
+RECOVERED_FILES = "lost+found"  # the file system's: none of the user's tables are there
 NANOSECONDS = 1_000_000_000  # of a second
-
-
-class LeftOut(NamedTuple):
-    """What lies in a data directory and is not looked into, and why; `is_table` where it may be a table of the server's all the same."""
-
-    name: str
-    why: str
-    is_table: bool
-    has_failed: bool = False  # the disk did, or what serves it: no right that we lack, and no damage of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +64,7 @@ class SchemaFiles:
     def damaged_alone(self) -> SchemaFiles:
         """Of the server's own database its damaged tables, and those that may be: a crashed table of accounts keeps people out."""
         files = tuple(file for file in self.files if file.is_damaged)
-        unknown = tuple(one for one in self.left_out if one.has_failed)
+        unknown = tuple(one for one in self.left_out if one.has_failed and not one.why.startswith(SIZE_NOT_READ))
         differing = len(files) and self.differing
         return SchemaFiles(files, settled=self.settled, left_out=unknown, differing=differing, young=self.young)
 
@@ -118,7 +109,7 @@ class SchemaReader:
                     if ending == ".MYI":
                         self._table(directory, reading, file[:-4], before, definitions)
                     elif ending not in NO_DATA and file.endswith(OTHER_ENGINE_ENDINGS):
-                        reading.other_bytes += size_of(self._files, file, directory)
+                        self._other_engines_file(directory, reading, file)
                 reading.merge_tables = definitions.merge_tables(reading.schema)
                 reading.merge_lists_left_out = definitions.lists_left_out
                 reading.settled = reading.settled and definitions.settled
@@ -131,7 +122,7 @@ class SchemaReader:
             return SchemaFiles(left_out=(left_out(reading.schema, error),), settled=False)
         except OSError as error:
             refuse_exhaustion(error)
-            return SchemaFiles() if name in UNTOLD_IF_UNREAD else _unread(reading.schema, error)
+            return SchemaFiles() if _is_untold(name, error) else _unread(reading.schema, error)
         found = reading.found()
         if self._known is not None:
             self._known[name] = found.files
@@ -214,6 +205,13 @@ class SchemaReader:
             refuse_exhaustion(error)
             # The disk's, or the network's behind it: what is in the file may be whole, and it is asked for again.
             reading.left_out.append(failed(reading.named(named), error))
+            reading.settled = False
+
+    def _other_engines_file(self, directory: int, reading: _Reading, file: str) -> None:
+        try:
+            reading.other_bytes += size_of(self._files, file, directory)
+        except OSError as error:
+            reading.left_out.append(failed(f"{reading.schema}.{file}", error, SIZE_NOT_READ))
             reading.settled = False
 
     def _read_table(
@@ -373,26 +371,12 @@ class _Reading:
         )
 
 
+def _is_untold(name: str, error: OSError) -> bool:
+    """Nor are they in the server's own database, which is often closed; whether it holds damage is unknown where the disk refuses it."""
+    return name == RECOVERED_FILES or (name == SYSTEM_SCHEMA and isinstance(error, PermissionError))
+
+
 def _unread(schema: str, error: OSError) -> SchemaFiles:
     if isinstance(error, PermissionError):
         return SchemaFiles(unreadable=(schema,))
     return SchemaFiles(left_out=(failed(schema, error),), settled=False)
-
-
-def left_out(name: str, error: ForeignFileError) -> LeftOut:
-    """Another user's file may be a table that the server reads; what is no file never is."""
-    return LeftOut(name, str(error.strerror), isinstance(error, OtherOwnerError))
-
-
-def failed(name: str, error: OSError) -> LeftOut:
-    """What could not be read though we may: nothing is known of it."""
-    return LeftOut(name, f"{NOT_READ}: {error.strerror}", is_table=True, has_failed=True)
-
-
-def size_of(files: ForeignFiles, file: str, directory: int | None) -> int:
-    """0 where it is gone since the listing, or not the server's."""
-    try:
-        return files.status(file, directory).st_size
-    except OSError as error:
-        refuse_exhaustion(error)
-        return 0

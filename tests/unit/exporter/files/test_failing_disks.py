@@ -93,3 +93,31 @@ def test_a_table_of_accounts_that_cannot_be_read_is_told(data: Path, scan: Scan,
     with failing(monkeypatch, "pread", "user.MYI", errno.EIO):
         found = scan(data)
     assert [one.name for one in found.left_out] == ["mysql.user"]
+
+
+@pytest.mark.parametrize(("call", "file", "said"), [("stat", "i.ibd", "db.i.ibd"), ("stat", "ibdata1", "ibdata1")])
+def test_a_size_that_the_disk_does_not_tell_is_not_none(data: Path, scan: Scan, monkeypatch: pytest.MonkeyPatch, call: str, file: str, said: str) -> None:
+    for path in (data / "db" / "i.ibd", data / "ibdata1"):
+        path.write_bytes(bytes(1000))
+    age(data)
+    with failing(monkeypatch, call, file, errno.EIO):
+        found = scan(data)
+    assert names(found) == ALL
+    unseen = COLLECTOR.incomplete(found)
+    assert unseen is not None
+    assert unseen.reason == f"not all tables can be seen: {said} (its size cannot be read: Input/output error)"
+    assert unseen.remedy == CHECK_DISK
+    assert not any(block.table == "totals" for block in COLLECTOR.facts(Pair(found)))
+    again = scan(data)
+    assert again.other_engine_data_bytes == 2000
+    assert COLLECTOR.incomplete(again) is None
+
+
+def test_the_servers_own_database_that_the_disk_refuses_is_told(data: Path, scan: Scan, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_table(data / "mysql", "user")
+    age(data)
+    with failing(monkeypatch, "open", "mysql", errno.EIO):
+        found = scan(data)
+    assert names(found) == ALL
+    assert [(one.name, one.why) for one in found.left_out] == [("mysql", "it cannot be read: Input/output error")]
+    assert not scan(data).left_out
