@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import codecs
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -32,6 +33,10 @@ IN_PLAIN, SEPARATING = "in-plain", "\u00b7"
 NO_WORDS = "NoArgsIsHelpError"
 NO_MEMORY = "there is not enough memory: raise what limits it (ulimit -v, the control group or MemoryMax=), or end something else."
 NO_THREAD = "the system starts no further thread: raise what limits their number (ulimit -u, the control group's pids.max or TasksMax=)."
+# Python says of a refused fork(2) only this.
+NO_PROCESS = ". Where the system starts no further process, raise what limits their number (ulimit -u, the control group's pids.max or TasksMax=)."
+NO_DESCRIPTOR = ". Raise what limits the number of open files (ulimit -n, LimitNOFILE=; fs.file-max for all processes)."
+REMEDIES_OF_LIMITS = {errno.EAGAIN: NO_PROCESS, errno.EMFILE: NO_DESCRIPTOR, errno.ENFILE: NO_DESCRIPTOR}
 _asked_for_traces = False
 
 
@@ -188,7 +193,8 @@ def _usage(error: click.UsageError) -> str:
 def _system_refused(error: OSError, *, is_lost: bool) -> str:
     """What the system refused, the output among it."""
     where = f": {error.filename}" if error.filename else ": the standard output" if is_lost else ""
-    return shortened(f"{error.strerror or error}{where}")
+    remedy = "" if is_lost else REMEDIES_OF_LIMITS.get(error.errno or 0, "")
+    return shortened(f"{error.strerror or error}{where}{remedy}")
 
 
 def _output_is_lost() -> bool:

@@ -121,8 +121,12 @@ def _kept(shows: bool) -> Iterator[tuple[OwnUser, Workspace]]:
     except BaseException:
         user.lock.close()
         raise
-    reading, writing = os.pipe()
-    keeper = os.fork()
+    try:
+        reading, writing, keeper = _forked()
+    except BaseException:
+        place.undo()
+        user.lock.close()
+        raise
     if keeper == 0:
         _keep(reading, user, place)
     os.close(reading)
@@ -138,6 +142,17 @@ def _kept(shows: bool) -> Iterator[tuple[OwnUser, Workspace]]:
                 f"{place.path.parent} could not be cleared away whole: look what uses it, and remove it.",
                 file=sys.stderr,
             )
+
+
+def _forked() -> tuple[int, int, int]:
+    """Both ends of a pipe, and fork(2)'s answer. Raises OSError, and leaves nothing open."""
+    reading, writing = os.pipe()
+    try:
+        return reading, writing, os.fork()
+    except BaseException:
+        os.close(reading)
+        os.close(writing)
+        raise
 
 
 def _keep(reading: int, user: OwnUser, place: Workspace) -> NoReturn:

@@ -7,6 +7,7 @@ only root could have changed, by a program that follows no link (rm -rf goes by 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import stat
@@ -37,6 +38,10 @@ class Workspace:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         return done.returncode == 0
 
+    def undo(self) -> None:
+        """Remove both directories by ourselves, where no process could be had that does: nobody was let in yet."""
+        _take_back(self.parent, self.name)
+
 
 def make(number: int) -> Workspace:
     """Make the two directories for the user of that number, where temporary files go (TMPDIR). Raises TrialError where others could interfere."""
@@ -44,24 +49,44 @@ def make(number: int) -> Workspace:
     expect_safe(base)
     try:
         parent = os.open(base, _DIRECTORY)
-        name = _made(parent)
-        outer = os.open(name, _DIRECTORY, dir_fd=parent)
         try:
-            os.mkdir(INNER, 0o700, dir_fd=outer)
-            inner = os.open(INNER, _DIRECTORY, dir_fd=outer)
-            try:
-                os.fchown(inner, number, number)
-                os.fchmod(inner, 0o700)
-            finally:
-                os.close(inner)
-            # The user may pass, by its group; nobody else may, and nobody may write.
-            os.fchown(outer, os.geteuid(), number)
-            os.fchmod(outer, 0o710)
-        finally:
-            os.close(outer)
+            name = _made(parent)
+        except BaseException:
+            os.close(parent)
+            raise
+        try:
+            _furnish(parent, name, number)
+        except BaseException:
+            _take_back(parent, name)
+            raise
     except OSError as error:
         raise TrialError(f"no directory can be made in {base}: {error.strerror}. Choose another TMPDIR.") from None
     return Workspace(base / name / INNER, name, parent)
+
+
+def _furnish(parent: int, name: str, number: int) -> None:
+    outer = os.open(name, _DIRECTORY, dir_fd=parent)
+    try:
+        os.mkdir(INNER, 0o700, dir_fd=outer)
+        inner = os.open(INNER, _DIRECTORY, dir_fd=outer)
+        try:
+            os.fchown(inner, number, number)
+            os.fchmod(inner, 0o700)
+        finally:
+            os.close(inner)
+        # The user may pass, by its group; nobody else may, and nobody may write.
+        os.fchown(outer, os.geteuid(), number)
+        os.fchmod(outer, 0o710)
+    finally:
+        os.close(outer)
+
+
+def _take_back(parent: int, name: str) -> None:
+    """Remove what was made of the two, and let go of what they lie in."""
+    for path in (f"{name}/{INNER}", name):
+        with contextlib.suppress(OSError):
+            os.rmdir(path, dir_fd=parent)
+    os.close(parent)
 
 
 def expect_safe(directory: Path) -> None:

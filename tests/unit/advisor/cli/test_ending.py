@@ -1,5 +1,6 @@
 """How the program ends, whatever is raised: one message and status 2, UNKNOWN for nagios, and a trace for who asks for one."""
 
+import errno
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ import click
 import pytest
 
 from myisam_advisor.cli import ending
-from myisam_advisor.cli.ending import status_of
+from myisam_advisor.cli.ending import NO_DESCRIPTOR, NO_PROCESS, status_of
 from myisam_exporter.errors import ByHandError, UserError
 from myisam_exporter.server.target import Target
 from tests.support.program import PROGRAM
@@ -49,6 +50,12 @@ LACKS = [(MemoryError(), "there is not enough memory"), (RuntimeError("can't sta
 def test_what_the_system_does_not_give_is_no_internal_error(error: Exception, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert status_of(lambda: raising(error), ["check"]) == 2
     assert capsys.readouterr().err.startswith(f"myisam-advisor: {said}: raise what limits")
+
+
+@pytest.mark.parametrize(("number", "remedy"), [(errno.EAGAIN, NO_PROCESS), (errno.EMFILE, NO_DESCRIPTOR), (errno.ENFILE, NO_DESCRIPTOR)])
+def test_what_is_limited_is_told_with_what_raises_the_limit(number: int, remedy: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status_of(lambda: raising(OSError(number, os.strerror(number))), ["check"]) == 2
+    assert capsys.readouterr().err == f"myisam-advisor: {os.strerror(number)}{remedy}\n"
 
 
 @pytest.mark.parametrize("error", [*ERRORS, MemoryError(), UserError("bad | input"), click.UsageError("no such"), click.Abort(), KeyboardInterrupt(), OSError(28, "No space left"), BrokenPipeError()], ids=lambda error: type(error).__name__)
