@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 from myisam_advisor.munin.places import SOCKET
+from myisam_advisor.texts.refused_files import remedy_of
 from myisam_advisor.texts.whole_files import OutputDirectory
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
@@ -20,6 +21,7 @@ from myisam_exporter.outside.foreign_files import read_small
 NAME = "myisam_advisor"
 FRAGMENT = "myisam-advisor"
 MAXIMUM_FRAGMENT_BYTES = 1 << 16
+AS_ROOT = "Run as root."
 RESTART = "Now restart munin-node: systemctl restart munin-node"
 _MARK = "# Written by `myisam-advisor munin install`, taken away by `myisam-advisor munin uninstall` while it is unchanged: "
 
@@ -132,7 +134,7 @@ def _link(link: Path, plugin: Path) -> str:
     except OSError as error:
         with contextlib.suppress(OSError):
             fresh.unlink()
-        raise UserError(f"cannot make {link}: {error.strerror}. Run as root.") from None
+        raise UserError(f"cannot make {link}: {error.strerror}. {remedy_of(error, AS_ROOT)}") from None
     return f"linked {link} to {plugin}"
 
 
@@ -148,7 +150,7 @@ def _write(fragment: Path, settings: Settings) -> str:
         with OutputDirectory(fragment.parent) as directory, directory.file(fragment.name) as file:
             file.write(text)
     except OSError as error:
-        raise UserError(f"cannot write {fragment}: {error.strerror}. Run as root.") from None
+        raise UserError(f"cannot write {fragment}: {error.strerror}. {remedy_of(error, AS_ROOT)}") from None
     return f"wrote {fragment}"
 
 
@@ -157,7 +159,7 @@ def _present(fragment: Path) -> str:
     try:
         return read_small(fragment.resolve(), MAXIMUM_FRAGMENT_BYTES).decode("utf-8", "replace")
     except OSError as error:
-        raise UserError(f"cannot read {fragment}: {error.strerror}. Run as root.") from None
+        raise UserError(f"cannot read {fragment}: {error.strerror}. {remedy_of(error, AS_ROOT)}") from None
 
 
 def _is_ours(fragment: Path) -> bool:
@@ -174,4 +176,4 @@ def _remove(path: Path) -> None:
     try:
         path.unlink()
     except OSError as error:
-        raise UserError(f"cannot remove {path}: {error.strerror}. Run as root.") from None
+        raise UserError(f"cannot remove {path}: {error.strerror}. {remedy_of(error, AS_ROOT)}") from None

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from myisam_advisor.texts.refused_files import remedy_of
 from myisam_advisor.texts.whole_files import READABLE, OutputDirectory
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
@@ -36,6 +37,7 @@ _MARK = "# Written by `myisam-advisor rights --apply`, taken away by `myisam-adv
 _PLAIN = re.compile(r"/[A-Za-z0-9/._+@=,-]+", re.ASCII)
 _PLAIN_GROUP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\$?", re.ASCII)
 
+AS_ROOT = "Run as root."
 ABSENT, OURS, FOREIGN = "absent", "ours", "foreign"
 
 
@@ -113,7 +115,7 @@ def present_text(folder: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}. Run as root.") from None
+        raise UserError(f"cannot read {path}: {error.strerror}. {remedy_of(error, AS_ROOT)}") from None
 
 
 def state_of(text: str | None) -> str:
@@ -158,7 +160,9 @@ def write_drop_in(folder: Path, text: str) -> list[str]:
             if kept is not None:
                 done.append(f"kept {folder / NAME}, which somebody else wrote, as {folder / kept}")
     except OSError as error:
-        raise UserError(f"cannot write {folder / NAME}: {error.strerror or error}. Nothing was changed.") from None
+        raise UserError(
+            f"cannot write {folder / NAME}: {error.strerror or error}. Nothing was changed. {remedy_of(error, AS_ROOT)}"
+        ) from None
     return [*done, f"wrote {folder / NAME}"]
 
 
@@ -193,7 +197,9 @@ def remove_drop_in(folder: Path) -> list[str]:
             directory.rename(kept, NAME)
             return [f"put {folder / kept} back as {folder / NAME}"]
     except OSError as error:
-        raise UserError(f"cannot remove {folder / NAME}: {error.strerror or error}. Run as root.") from None
+        raise UserError(
+            f"cannot remove {folder / NAME}: {error.strerror or error}. {remedy_of(error, AS_ROOT)}"
+        ) from None
 
 
 def _kept_names() -> list[str]:

@@ -5,6 +5,7 @@ Settings that were set globally end with the server's process, and are another s
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -63,8 +64,13 @@ def fulfil(
     problems = _given_back(session, target, timeout_seconds, duty, left, trying)
     if problems:
         return [*problems, f"the log {duty.directory / duty.name} is still there"]
-    problem = remove_as(*duty.owner, directory, duty.name)
-    return [problem] if problem else []
+    number = remove_as(*duty.owner, directory, duty.name)
+    if not number:
+        return []
+    path = duty.directory / duty.name
+    return [
+        f"the log {path} could not be removed: {os.strerror(number)}. What was recorded is still in it (record --slow-log {path}); remove it by hand"
+    ]
 
 
 def _given_back(
@@ -118,29 +124,32 @@ def _reached(target: Target, timeout_seconds: int, duty: Duty) -> Session:
     return session
 
 
-def remove_as(uid: int, gid: int, directory: int, name: str) -> str | None:
-    """Remove a file of the server's from its directory with its user's rights and no others; what is wrong where it cannot be."""
+def remove_as(uid: int, gid: int, directory: int, name: str) -> int:
+    """Remove a file of the server's from its directory with its user's rights and no others: 0, or the error's number where it cannot be."""
     if os.geteuid() != 0:
         return _removed(directory, name)
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError as error:
+        return error.errno or errno.EIO
     if child == 0:
-        status = 1
+        status = errno.EPERM  # where the user cannot be changed
         try:
             os.setgroups([])
             os.setresgid(gid, gid, gid)
             os.setresuid(uid, uid, uid)
-            status = 0 if _removed(directory, name) is None else 1
+            status = _removed(directory, name)
         finally:
             os._exit(status)
     _, ended = os.waitpid(child, 0)
-    return None if ended == 0 else f"the log {name} could not be removed from the data directory"
+    return os.waitstatus_to_exitcode(ended) if os.WIFEXITED(ended) else errno.EIO
 
 
-def _removed(directory: int, name: str) -> str | None:
+def _removed(directory: int, name: str) -> int:
     try:
         os.unlink(name, dir_fd=directory)
     except FileNotFoundError:
-        return None
+        return 0
     except OSError as error:
-        return f"the log {name} could not be removed: {error.strerror}"
-    return None
+        return error.errno or errno.EIO
+    return 0

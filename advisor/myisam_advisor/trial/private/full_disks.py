@@ -6,7 +6,6 @@ mysys/my_write.c: MY_WAIT_IF_FULL). A private server is ended instead, so that t
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 import tempfile
@@ -14,8 +13,8 @@ import threading
 import time
 from pathlib import Path
 
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-FAILED = (errno.EIO, errno.ESTALE)
+from myisam_advisor.texts.refused_files import DISK_FAILED, FAILED, NO_ROOM
+
 # Less than this is none; and so long it is waited for, as what somebody else writes there may go away again.
 ROOM_BYTES = 256 << 10
 PATIENCE_SECONDS = 5.0
@@ -32,7 +31,7 @@ def told(error: OSError) -> str:
     if error.errno in NO_ROOM:
         return full(error.filename or tempfile.gettempdir())
     text = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}."
-    return f"{text} A disk failed: the kernel's log says which (journalctl -k)." if error.errno in FAILED else text
+    return f"{text} {DISK_FAILED}" if error.errno in FAILED else text
 
 
 class RoomWatch:

@@ -15,10 +15,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.texts.refused_files import NO_ROOM
 from myisam_advisor.texts.templates import size
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.driver import driver
-from myisam_advisor.trial.private.full_disks import NO_ROOM, told
+from myisam_advisor.trial.private.full_disks import told
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
 from myisam_advisor.trial.tables.copied_table import CopiedTable

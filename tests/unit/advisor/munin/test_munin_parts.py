@@ -168,7 +168,7 @@ def test_where_the_settings_cannot_be_written_no_plugin_is_left_without_them(pla
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(installation, "OutputDirectory", full)
-    with pytest.raises(UserError, match="No space left"):
+    with pytest.raises(UserError, match=r"No space left on device\. Make room there\.$"):
         install(*places, Settings())
     assert list(places[0].iterdir()) == []
 

@@ -211,7 +211,7 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_is_said_and_leaves_what_was_there(full_disk: Path) -> None:
     (full_disk / NAME).write_text(BY_HAND)
     (full_disk / "filler").write_bytes(b"x" * (shutil.disk_usage(full_disk).free))
-    with pytest.raises(UserError, match=r"cannot write .*rights\.conf: No space left on device"):
+    with pytest.raises(UserError, match=r"cannot write .*rights\.conf: No space left on device\. Nothing was changed\. Make room there\.$"):
         write_drop_in(full_disk, TEXT)
     assert (full_disk / NAME).read_text() == BY_HAND
     assert sorted(path.name for path in full_disk.iterdir()) == ["filler", NAME]

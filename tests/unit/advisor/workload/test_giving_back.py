@@ -1,5 +1,6 @@
 """Settings are given back where the server lets nobody in for long, or has ended."""
 
+import errno
 import os
 import subprocess
 from dataclasses import replace
@@ -91,3 +92,21 @@ def test_settings_end_with_the_server(log: Path) -> None:
     assert fulfil(duty_for(log, ended.pid), directory, None, Target("root"), 1, [], (0.0, lambda _: None)) == []
     os.close(directory)
     assert not log.exists()
+
+
+@pytest.mark.parametrize("call", ["unlink", "fork"])
+def test_a_log_that_cannot_be_removed_is_told_with_its_place_and_what_is_in_it(log: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    if call == "fork" and os.geteuid() != 0:
+        pytest.skip("only root removes as somebody else")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+
+    def failed(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, call, failed)
+    directory = os.open(log.parent, os.O_RDONLY)
+    (problem,) = fulfil(duty_for(log, ended.pid), directory, None, Target("root"), 1, [], (0.0, lambda _: None))
+    os.close(directory)
+    assert problem == f"the log {log} could not be removed: Input/output error. What was recorded is still in it (record --slow-log {log}); remove it by hand"
+    assert log.exists()
