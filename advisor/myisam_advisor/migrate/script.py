@@ -38,9 +38,12 @@ HELD = {
     "read-only": "Run here, it would leave a transaction that the source does not have.",
 }
 # Two rows for one value where they differ: error 1242, at which a client stops. No server needs a routine for that.
+# Numbers that are not there are not alike: a client that lost its connection between two pasted batches has none, nor has a count that failed.
 STOPS = statement(
-    "SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE NOT (@rows_after <=> @rows_before AND @values_after <=> @values_before)) AS same_rows_and_values;"
+    "SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE (@rows_after = @rows_before AND @values_after <=> @values_before) IS NOT TRUE) AS same_rows_and_values;"
 )
+# A client that goes on behind an error would compare those of the table before.
+FORGETS = statement("SET @rows_before = NULL, @rows_after = NULL;")
 # What not every server gives a CRC32 of as it stands: it is taken of the hexadecimal digits. 242 is VECTOR in MySQL 9.
 NEEDS_HEX = frozenset({types.GEOMETRY, types.BIT, 242})
 
@@ -93,12 +96,15 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         f"{tables_of(len(ready))} of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch.\n"
         "Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole.\n"
         "Behind each ALTER rows and values are compared with those before. Where they differ, SELECT ... AS same_rows_and_values ends with error 1242, and a\n"
-        "client that reads this file stops there (mysql < FILE, without --force; SOURCE goes on). If nobody wrote meanwhile, go back by the statement that\n"
-        "stands there. To go on after a stop, make the script again: it holds only what is still MyISAM.\n"
+        "client that reads this file stops there (mysql < FILE, without --force; SOURCE goes on). If nobody wrote meanwhile, the ALTER changed them: the\n"
+        "statement at Back gives the engine back, and only the backup the values.\n"
+        "To go on after a stop, make the script again, and keep this one: the new one holds only what is still MyISAM, and the ways back of the rest stand\n"
+        "here. Run a second time, this one copies again what it converted.\n"
         "No client stops where the first CHECK TABLE of a table says Corrupt: stop it, and repair the table first; what a repair drops is not among the rows that are compared."
     )
     yield in_comments(
-        "A client that is killed leaves its ALTER running on the server: wait until SHOW PROCESSLIST has it no more. What it did then, nobody compared."
+        "A client that is killed leaves its ALTER running on the server: wait until SHOW PROCESSLIST has it no more. What it did then, nobody compared.\n"
+        "Ctrl-C between two statements, or in a CHECK TABLE, stops nothing: see that the client is gone."
     )
     if migration.to == INNODB and (kept := _kept_copies(migration.here)):
         yield in_comments(kept)
@@ -195,6 +201,7 @@ def _table(one: Prediction, migration: Migration) -> Iterator[str]:
     table = quote_table(*one.name)
     total = values_sum(one.columns)
     lines = [
+        FORGETS,
         statement("CHECK TABLE {};", table),
         statement("SELECT COUNT(*), {} INTO @rows_before, @values_before FROM {};", total, table),
         alter(one),

@@ -9,7 +9,7 @@ from myisam_advisor.migrate.document import as_json
 from myisam_advisor.migrate.prediction import Migration, Prediction, in_order, predict
 from myisam_advisor.migrate.refusals import refusals
 from myisam_advisor.migrate.report import as_text
-from myisam_advisor.migrate.script import STOPS, as_script
+from myisam_advisor.migrate.script import FORGETS, STOPS, as_script
 from myisam_advisor.migrate.server_kind import ServerKind, by_default, of_variables, with_engines
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.tables import FoundTable
@@ -197,7 +197,9 @@ def test_a_script_stops_where_rows_differ_and_is_made_again_to_go_on() -> None:
     place = lines.index(STOPS)
     assert lines[place - 2].startswith("ALTER TABLE")
     assert lines[place - 1].endswith("INTO @rows_after, @values_after FROM `s`.`t`;")
-    assert "make the script again: it holds only what is still MyISAM" in script
+    assert "make the script again, and keep this one: the new one holds only what is still MyISAM" in script
+    # A number of the table before is none of this one.
+    assert lines[lines.index("CHECK TABLE `s`.`t`;") - 1] == FORGETS
 
 
 @pytest.mark.parametrize(
