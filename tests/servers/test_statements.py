@@ -132,7 +132,8 @@ def test_executions_are_of_their_kind_or_of_unknown_tables(name: str) -> None:
             for _ in range(7):
                 client.execute(number)
             seen = watch.take(tables)
-    counted = {kind.fingerprint: kind.sums.count for kind in seen.kinds}
+    # The server counts the INSERT that filled the table after it has answered it: on a busy machine after the watch began.
+    counted = {kind.fingerprint: kind.sums.count for kind in seen.kinds if not kind.fingerprint.startswith("insert")}
     assert (counted, seen.unknown.count) == (({"select count(*) from posts": 7}, 0) if name == "mysql-9.7" else ({}, 7))
 
 
