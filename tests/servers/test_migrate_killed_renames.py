@@ -1,5 +1,6 @@
 """A server that is killed between the renames at the end of an ALTER: a table has lost its name then, and what is told of it gives it back, with all of its rows."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,7 +15,7 @@ from tests.support.servers import CopiedServer, binaries_of
 
 from .test_migrate_scripts import engines, error_of, fed, looked
 
-# Ends the server before it renames something to a name with this ending. Without dlsym, which older C libraries have under another version.
+# Ends the server before it renames something to a name with this ending, or behind that. Without dlsym, which older C libraries have under another version.
 ENDS_IT = """
 #include <signal.h>
 #include <string.h>
@@ -23,8 +24,11 @@ ENDS_IT = """
 int rename(const char *old, const char *new) {
     const char *ending = ENDING;
     size_t long_enough = strlen(ending), length = strlen(new);
-    if (length >= long_enough && !strcmp(new + length - long_enough, ending)) syscall(SYS_kill, getpid(), SIGKILL);
-    return syscall(SYS_rename, old, new);
+    int ends = length >= long_enough && !strcmp(new + length - long_enough, ending);
+    if (ends && !BEHIND) syscall(SYS_kill, getpid(), SIGKILL);
+    int result = syscall(SYS_rename, old, new);
+    if (ends) syscall(SYS_kill, getpid(), SIGKILL);
+    return result;
 }
 """
 MADE = "CREATE TABLE kills.t (a INT AUTO_INCREMENT PRIMARY KEY, b VARCHAR(50), KEY (b)) ENGINE=MyISAM"
@@ -40,21 +44,22 @@ class Ended(CopiedServer):
         return {**super()._environment(), **({"LD_PRELOAD": self.library} if self.library else {})}
 
 
-def ended(name: str, ending: str, *before: str, last: str = "InnoDB") -> Iterator[tuple[Ended, list[tuple[object, ...]]]]:
+def ended(name: str, ending: str, *before: str, last: str = "InnoDB", table: str = "kills.t", behind: bool = False) -> Iterator[tuple[Ended, list[tuple[object, ...]]]]:
     """A server that was killed there, and runs again; and what the rows were."""
+    made, rows_of = MADE.replace("kills.t", table), ROWS.replace("kills.t", table)
     server = Ended(binaries_of(name), ["--innodb-file-per-table=ON", "--innodb-flush-log-at-trx-commit=1"])
     with server:
         library = Path(f"{server.directory}.so")
         try:
-            source = ENDS_IT.replace("ENDING", f'"{ending}"')
+            source = ENDS_IT.replace("ENDING", f'"{ending}"').replace("BEHIND", str(int(behind)))
             subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", library, "-xc", "-"], input=source, text=True, check=True)
             library.chmod(0o755)
-            server.execute("CREATE DATABASE kills", MADE, "INSERT INTO kills.t (b) VALUES ('one'), ('two'), ('three')", *before, "FLUSH TABLES")
-            rows = server.execute(ROWS)
+            server.execute(f"CREATE DATABASE {table.partition('.')[0]}", made, f"INSERT INTO {table} (b) VALUES ('one'), ('two'), ('three')", *before, "FLUSH TABLES")
+            rows = server.execute(rows_of)
             server.library = str(library)
             server.restart()
             with suppress(Error):
-                server.execute(f"ALTER TABLE kills.t ENGINE={last}")
+                server.execute(f"ALTER TABLE {table} ENGINE={last}")
             assert server.process is not None
             server.process.wait(10)
             server.library = ""
@@ -154,3 +159,30 @@ def test_later_mariadb_comes_to_its_end(name: str) -> None:
         assert engines(server, "kills") == {"t": "InnoDB"}
         assert server.execute(ROWS) == rows
         assert "#sql-" not in as_script(migration)
+
+
+# Behind the rename of the copy that takes the table's place, and of the table of InnoDB that makes room on the way back.
+ODD_NAMES = [
+    ("mysql-8.0", "/t.ibd", "InnoDB", "`kill s`.t"), ("mysql-9.7", "/t.ibd", "InnoDB", "`kill s`.t"),
+    ("mysql-9.7", ".ibd", "MyISAM", "`kill s`.t"), ("mysql-8.0", ".ibd", "MyISAM", "kills.`t-`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "ending", "last", "table"), ODD_NAMES)
+def test_what_has_an_odd_name_is_found_when_the_server_starts_once_more(name: str, ending: str, last: str, table: str) -> None:
+    before = [f"ALTER TABLE {table} ENGINE=InnoDB"] if last == "MyISAM" else []
+    for server, rows in ended(name, ending, *before, last=last, table=table, behind=True):
+        found = looked(server, table.partition(".")[0].strip("`"))
+        rows_of = ROWS.replace("kills.t", table)
+        if last == "MyISAM":
+            assert error_of(server, rows_of) == 1812
+            assert "ends with error 1812 then, start the server once more" in as_script(found)
+            server.restart()
+        else:
+            ((_, why),) = found.killed
+            told = re.findall("RENAME TABLE [^;]*", why)[0].replace("NAME`", "t`")
+            assert error_of(server, told) == 1025
+            assert "errors 1025 and 1812" in why
+            server.restart()
+            server.execute(told)
+        assert server.execute(rows_of) == rows

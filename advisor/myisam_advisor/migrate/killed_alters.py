@@ -3,6 +3,9 @@
 The old table is renamed away before the copy takes its name, and a kill between leaves neither. Tried with a SIGKILL before each rename and unlink of
 an ALTER to InnoDB, on MySQL 5.5, 5.6, 8.0 and 9.7, MariaDB 10.5, 10.11 and 11.8: the last two come to the end of it when they start again
 (docs/decisions/037-migrations-from-files.md).
+
+Where the name of the table or of its database has other characters than a to z, digits and _, MySQL 8.0 and 9.7 look for the file that they gave back its
+name under another one, until they start once more: a SIGKILL behind the rename of the .ibd file, on both ways.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from myisam_exporter.server.sql import Sql, quote_table, statement
 RENAMED_AWAY = re.compile(r"#sql2-(?P<of>[0-9a-f]+-[0-9a-f]+)(?:#[pP]#.*)?\.MY[ID]\Z", re.ASCII | re.DOTALL)
 # On the way back the old table is InnoDB's, and its copy is not.
 OF_THE_WAY_BACK = re.compile(r"#sql2-(?P<of>[0-9a-f]+-[0-9a-f]+)(?:#[pP]#.*)?\.ibd\Z", re.ASCII | re.DOTALL)
+# MySQL 8.0 and later.
+ONCE_MORE = "where a name has other characters than a to z, digits and _, the server finds what is whole (errors 1025 and 1812) only when it is started once more."
 BACKUP = re.compile(r"#sql-backup-(?P<of>[0-9a-f]+-[0-9a-f]+)\.frm\Z", re.ASCII)
 OLD_NAME = "#mysql50#"
 
@@ -78,11 +83,12 @@ def _by_dictionary(one: KilledAlter) -> str:
     if one.goes_back:
         renamed = statement("RENAME TABLE {} TO {};", old, name)
         dropped = statement("DROP TABLE IF EXISTS {};", copy)
-        return f"Where NAME opens, {statement('DROP TABLE IF EXISTS {};', old)} Else this gives InnoDB's back: {renamed} {dropped}"
+        return f"First, {ONCE_MORE} Where NAME opens, {statement('DROP TABLE IF EXISTS {};', old)} Else this gives InnoDB's back: {renamed} {dropped}"
     renamed = statement("RENAME TABLE {} TO {};", copy, name)
     dropped = statement("DROP TABLE IF EXISTS {}, {};", copy, old)
     return (
-        f"Where SHOW TABLES has NAME, and NAME does not open (error 1017): {_files_back(one)}, then FLUSH TABLES. Where SHOW TABLES has it not, its copy is whole: "
+        f"First, {ONCE_MORE} Where SHOW TABLES has NAME, and NAME does not open (error 1017): {_files_back(one)}, then FLUSH TABLES. "
+        "Where SHOW TABLES has it not, its copy is whole: "
         f"{renamed} Once NAME opens: {dropped}"
     )
 

@@ -129,7 +129,11 @@ def _kept_copies(here: ServerKind) -> str:
         return ""
     which = "A server that is killed within an ALTER may keep its copy when it starts again: "
     if here.keeps_dictionary:
-        kept = "a file #sql-...ibd in the database's directory.\nDROP TABLE `DATABASE`.`#sql-...` takes it away, with the name as it stands there, without its ending."
+        kept = (
+            "a file #sql-...ibd in the database's directory, on\n"
+            "the way back #sql-...MYD and .MYI. DROP TABLE `DATABASE`.`#sql-...` takes it away, with the name as it stands there, without its ending.\n"
+            "Where a table whose file .ibd is there ends with error 1812 then, start the server once more, and drop nothing before."
+        )
     else:
         kept = (
             "files #sql-...frm and .ibd in the database's directory.\n"
