@@ -37,3 +37,13 @@ def test_a_statement_that_finds_no_room_ends_and_the_reason_is_said(place: Path)
         assert time.monotonic() - began < PATIENCE_SECONDS + SECONDS
         with pytest.raises(PrivateServerError, match=r"the disk of .* is full: the trial was given up\. Make room there"):
             server.expect_alive()
+
+
+def test_a_server_that_cannot_start_as_its_disk_is_full_is_told_as_that(place: Path) -> None:
+    with mounted(place, "-t", "tmpfs", "-o", OF_A_SERVER, "myisam-advisor-test"), CopiedServer(binaries_of("mariadb-10.11"), directory=place) as server:
+        server.stop()
+        with (place / "others").open("wb", buffering=0) as others, pytest.raises(OSError, match="No space left"):
+            while True:
+                others.write(bytes(ROOM_BYTES))
+        with pytest.raises(PrivateServerError, match=r"the disk of .* is full: the trial was given up\. Make room there"):
+            server.restart(["--innodb-data-file-path=ibdata1:12M;more:64M:autoextend"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
@@ -16,7 +17,7 @@ from myisam_advisor.trial.experiments.base import Experiment, experiment_named, 
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import driver
-from myisam_advisor.trial.private.full_disks import told
+from myisam_advisor.trial.private.full_disks import full, says_full, told
 from myisam_advisor.trial.private.machine import expect_room, machine_name
 from myisam_advisor.trial.private.private_server import GONE, PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
@@ -177,6 +178,8 @@ def as_trial_errors(expect_alive: Callable[[], None] = lambda: None) -> Iterator
         if isinstance(error, driver().error):
             if error.args[0] in GONE:
                 _wait_for_death(expect_alive)
+            if says_full(str(error.args[-1])):
+                raise TrialError(full(tempfile.gettempdir())) from error
             raise TrialError(f"the private server refused: {error.args[-1]} (error {error.args[0]}).") from error
         if isinstance(error, OSError):
             raise TrialError(told(error)) from error

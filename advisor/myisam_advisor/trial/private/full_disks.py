@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from myisam_advisor.texts.refused_files import DISK_FAILED, FAILED, NO_ROOM
@@ -19,6 +20,9 @@ from myisam_advisor.texts.refused_files import DISK_FAILED, FAILED, NO_ROOM
 ROOM_BYTES = 256 << 10
 PATIENCE_SECONDS = 5.0
 LOOK_SECONDS = 0.5
+# Of strerror(3) in the C locale, which is the private server's, and of mysys/errors.c.
+QUOTA_WORDS = "Disk quota exceeded"
+FULL_WORDS = ("No space left on device", QUOTA_WORDS, "Disk is full", "Disk got full")
 
 
 def full(place: str | Path) -> str:
@@ -34,11 +38,26 @@ def told(error: OSError) -> str:
     return f"{text} {DISK_FAILED}" if error.errno in FAILED else text
 
 
-class RoomWatch:
-    """Ends a server once its disk has been full for some seconds; `is_full` says that it did."""
+def says_full(text: str) -> bool:
+    """Whether a server says so, in its log or of a statement."""
+    return any(words in text for words in FULL_WORDS)
 
-    def __init__(self, directory: Path, process: subprocess.Popen[bytes], patience: float = PATIENCE_SECONDS) -> None:
+
+class RoomWatch:
+    """Ends a server once its disk has been full for some seconds; `is_full` says that it did.
+
+    A quota (quota(5)) that is used up is not seen in the free space: of that `log`, which gives the end of the server's own, is asked.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        process: subprocess.Popen[bytes],
+        patience: float = PATIENCE_SECONDS,
+        log: Callable[[], str] = str,
+    ) -> None:
         self.is_full = False
+        self._log = log
         self._directory, self._process, self._patience = directory, process, patience
         self._over = threading.Event()
         threading.Thread(target=self._watch, name="room", daemon=True).start()
@@ -48,14 +67,23 @@ class RoomWatch:
         self._over.set()
 
     def _watch(self) -> None:
-        had_room = time.monotonic()
+        had_room = asked = time.monotonic()
         while not self._over.wait(LOOK_SECONDS) and self._process.poll() is None:
             now = time.monotonic()
             if self._has_room():
                 had_room = now
-            elif now - had_room >= self._patience:
+            used_up = False
+            if now - asked >= self._patience:
+                asked, used_up = now, self._says_quota()
+            if used_up or now - had_room >= self._patience:
                 self.is_full = True
                 self._process.kill()
+
+    def _says_quota(self) -> bool:
+        try:
+            return QUOTA_WORDS in self._log()
+        except OSError:
+            return False  # nothing is known
 
     def _has_room(self) -> bool:
         try:

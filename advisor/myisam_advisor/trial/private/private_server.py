@@ -25,7 +25,7 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.asynchronous_io import words_where_requests_are_few
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import Connection, driver
-from myisam_advisor.trial.private.full_disks import RoomWatch, full
+from myisam_advisor.trial.private.full_disks import RoomWatch, full, says_full
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root, own_number, run, words_before
 
@@ -159,7 +159,7 @@ class PrivateServer:
             env=self._environment(),
             start_new_session=True,
         )
-        self._room = None if self.waits_for_room else RoomWatch(self.directory, self.process)
+        self._room = None if self.waits_for_room else RoomWatch(self.directory, self.process, log=self._log_tail)
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
@@ -169,7 +169,7 @@ class PrivateServer:
                     return
             time.sleep(0.05)
         self.stop()
-        raise PrivateServerError(f"{self.binaries.name} did not start:\n{self._log_tail()}")
+        raise self._failure(f"{self.binaries.name} did not start", self._log_tail())
 
     def stop(self, signal_number: int = signal.SIGTERM) -> None:
         """End the server: politely first, by SIGKILL when it does not go."""
@@ -203,7 +203,7 @@ class PrivateServer:
         if self.process is None or self.process.poll() is not None:
             if self._room is not None and self._room.is_full:
                 raise PrivateServerError(full(self.directory))
-            raise PrivateServerError(f"the private {self.binaries.name} died:\n{self._log_tail()}")
+            raise self._failure(f"the private {self.binaries.name} died", self._log_tail())
 
     def answers(self) -> bool:
         """Whether it lets somebody in and answers: one that is dying may still have a process."""
@@ -300,9 +300,12 @@ class PrivateServer:
                 f"{self.binaries.name} did not make its system tables within {INITIALISE_SECONDS:.0f} s."
             ) from None
         if done.returncode != 0:
-            raise PrivateServerError(
-                f"could not make the system tables of {self.binaries.name}:\n{done.stderr.decode(errors='replace')[-2000:]}"
-            )
+            said = done.stderr.decode(errors="replace")[-LOG_TAIL_BYTES:]
+            raise self._failure(f"could not make the system tables of {self.binaries.name}", said)
+
+    def _failure(self, what: str, said: str) -> PrivateServerError:
+        """What failed, with the end of what the server said; where its disk is full, that is why."""
+        return PrivateServerError(full(self.directory) if says_full(said) else f"{what}:\n{said}")
 
     def _log_tail(self) -> str:
         try:

@@ -10,8 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private import full_disks
+from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.full_disks import RoomWatch, told
+from myisam_advisor.trial.trial import as_trial_errors
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
@@ -47,3 +50,27 @@ def test_a_server_ends_when_there_is_no_room_for_long(
         time.sleep(0.02)
     watch.end()
     assert (process.poll() is not None) is watch.is_full is ends
+
+
+@pytest.mark.parametrize(("said", "ends"), [("Disk is full writing './t.MYD' (OS errno 122 - Disk quota exceeded). Waiting for someone to free space...", True), ("ready for connections", False), (None, False)])  # fmt: skip
+def test_a_server_ends_when_its_quota_is_used_up_which_no_free_space_tells(said: str | None, ends: bool, process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    def log() -> str:
+        if said is None:
+            raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+        return said
+
+    monkeypatch.setattr(full_disks, "LOOK_SECONDS", 0.02)
+    watch = RoomWatch(Path("/"), process, patience=0.1, log=log)
+    deadline = time.monotonic() + (10 if ends else 1)
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    watch.end()
+    assert (process.poll() is not None) is watch.is_full is ends
+
+
+@pytest.mark.parametrize("said", ["[ERROR] Got error 28 \"No space left on device\"", "Disk got full writing 'a.b' (Errcode: 28)", "Errcode: 122 \"Disk quota exceeded\""])
+def test_what_a_server_says_of_a_full_disk_is_told_as_that(said: str) -> None:
+    with pytest.raises(TrialError, match=r"^the disk of .* is full: the trial was given up\."), as_trial_errors():
+        raise driver().error(1021, said)
+    with pytest.raises(TrialError, match=r"^the private server refused: No such table \(error 1146\)\.$"), as_trial_errors():
+        raise driver().error(1146, "No such table")
