@@ -9,7 +9,7 @@ import pytest
 
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.full_disks import PATIENCE_SECONDS, ROOM_BYTES
-from myisam_advisor.trial.private.private_server import PrivateServerError
+from myisam_advisor.trial.private.private_server import PrivateServer, PrivateServerError
 from tests.support.mounts import mounted
 from tests.support.servers import CopiedServer, binaries_of
 
@@ -47,3 +47,12 @@ def test_a_server_that_cannot_start_as_its_disk_is_full_is_told_as_that(place: P
                 others.write(bytes(ROOM_BYTES))
         with pytest.raises(PrivateServerError, match=r"the disk of .* is full: the trial was given up\. Make room there"):
             server.restart(["--innodb-data-file-path=ibdata1:12M;more:64M:autoextend"])
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mysql-9.7"])
+def test_a_server_that_makes_its_tables_on_a_full_disk_is_told_as_that(place: Path, name: str) -> None:
+    with mounted(place, "-t", "tmpfs", "-o", "size=4m,mode=0755", "myisam-advisor-test"):
+        began = time.monotonic()
+        with pytest.raises(PrivateServerError, match=r"the disk of .* is full: the trial was given up\. Make room there"), PrivateServer(binaries_of(name), directory=place):
+            pass
+        assert time.monotonic() - began < PATIENCE_SECONDS + SECONDS

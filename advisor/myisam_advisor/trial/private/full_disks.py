@@ -6,6 +6,7 @@ mysys/my_write.c: MY_WAIT_IF_FULL). A private server is ended instead, so that t
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import tempfile
@@ -20,9 +21,9 @@ from myisam_advisor.texts.refused_files import DISK_FAILED, FAILED, NO_ROOM
 ROOM_BYTES = 256 << 10
 PATIENCE_SECONDS = 5.0
 LOOK_SECONDS = 0.5
-# Of strerror(3) in the C locale, which is the private server's, and of mysys/errors.c.
-QUOTA_WORDS = "Disk quota exceeded"
-FULL_WORDS = ("No space left on device", QUOTA_WORDS, "Disk is full", "Disk got full")
+# Of strerror(3) in the C locale, which is the private server's, and of mysys/errors.c and InnoDB. MariaDB takes 122 for an error of a handler's, and names it so.
+QUOTA_WORDS = ("Disk quota exceeded", f"Errcode: {errno.EDQUOT}", f"errno {errno.EDQUOT}")
+FULL_WORDS = ("No space left on device", "out of disk space", "Disk is full", "Disk got full", *QUOTA_WORDS)
 
 
 def full(place: str | Path) -> str:
@@ -81,9 +82,10 @@ class RoomWatch:
 
     def _says_quota(self) -> bool:
         try:
-            return QUOTA_WORDS in self._log()
+            said = self._log()
         except OSError:
             return False  # nothing is known
+        return any(words in said for words in QUOTA_WORDS)
 
     def _has_room(self) -> bool:
         try:

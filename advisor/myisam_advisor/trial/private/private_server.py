@@ -285,27 +285,45 @@ class PrivateServer:
         )
 
     def _run(self, command: list[str], text: bytes = b"") -> None:
+        """Let the server make its tables. It waits for room without end, too."""
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd=self.directory,
+            env=self._environment(),
+        )
+        said = ""
+        room = None if self.waits_for_room else RoomWatch(self.directory, process, log=lambda: said)
         try:
-            done = subprocess.run(
-                command,
-                input=text,
-                capture_output=True,
-                cwd=self.directory,
-                env=self._environment(),
-                timeout=INITIALISE_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
+            for part in (text, *(None,) * int(INITIALISE_SECONDS)):
+                try:
+                    _, heard = process.communicate(part, 1.0)
+                    said = heard.decode(errors="replace")
+                    break
+                except subprocess.TimeoutExpired as late:
+                    said = (late.stderr or b"").decode(errors="replace")
+        finally:
+            is_late = process.poll() is None
+            if room is not None:
+                room.end()
+            if is_late:
+                process.kill()
+                process.communicate()
+        if room is not None and room.is_full:
+            raise PrivateServerError(full(self.directory))
+        if is_late:
             raise PrivateServerError(
                 f"{self.binaries.name} did not make its system tables within {INITIALISE_SECONDS:.0f} s."
-            ) from None
-        if done.returncode != 0:
-            said = done.stderr.decode(errors="replace")[-LOG_TAIL_BYTES:]
+            )
+        # MariaDB's bootstrap goes on without InnoDB where that has no room.
+        if process.returncode != 0 or says_full(said):
             raise self._failure(f"could not make the system tables of {self.binaries.name}", said)
 
     def _failure(self, what: str, said: str) -> PrivateServerError:
         """What failed, with the end of what the server said; where its disk is full, that is why."""
-        return PrivateServerError(full(self.directory) if says_full(said) else f"{what}:\n{said}")
+        return PrivateServerError(full(self.directory) if says_full(said) else f"{what}:\n{said[-LOG_TAIL_BYTES:]}")
 
     def _log_tail(self) -> str:
         try:

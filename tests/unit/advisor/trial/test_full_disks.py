@@ -52,7 +52,7 @@ def test_a_server_ends_when_there_is_no_room_for_long(
     assert (process.poll() is not None) is watch.is_full is ends
 
 
-@pytest.mark.parametrize(("said", "ends"), [("Disk is full writing './t.MYD' (OS errno 122 - Disk quota exceeded). Waiting for someone to free space...", True), ("ready for connections", False), (None, False)])  # fmt: skip
+@pytest.mark.parametrize(("said", "ends"), [("Disk is full writing './t.MYD' (OS errno 122 - Disk quota exceeded). Waiting for someone to free space...", True), ("Disk is full writing 'aria_log.00000001' (Errcode: 122 \"Internal (unspecified) error in handler\"). Waiting", True), ("ready for connections", False), (None, False)])  # fmt: skip
 def test_a_server_ends_when_its_quota_is_used_up_which_no_free_space_tells(said: str | None, ends: bool, process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     def log() -> str:
         if said is None:
