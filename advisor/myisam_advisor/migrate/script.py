@@ -44,6 +44,9 @@ STOPS = statement(
 )
 # A client that goes on behind an error would compare those of the table before.
 FORGETS = statement("SET @rows_before = NULL, @rows_after = NULL;")
+# MyISAM's writes do so, whatever the server; a KILL of them ended MySQL 8.0 and 9.7 by SIGSEGV each time (docs/decisions/037-migrations-from-files.md).
+WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: make room."
+ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."
 # What not every server gives a CRC32 of as it stands: it is taken of the hexadecimal digits. 242 is VECTOR in MySQL 9.
 NEEDS_HEX = frozenset({types.GEOMETRY, types.BIT, 242})
 
@@ -106,6 +109,9 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         "A client that is killed leaves its ALTER running on the server: wait until SHOW PROCESSLIST has it no more. What it did then, nobody compared.\n"
         "Ctrl-C between two statements, or in a CHECK TABLE, stops nothing: see that the client is gone."
     )
+    yield in_comments(WAITS_FOR_ROOM)
+    if migration.here.keeps_dictionary:
+        yield in_comments(ENDS_THE_SERVER)
     if migration.to == INNODB and (kept := _kept_copies(migration.here)):
         yield in_comments(kept)
     for name, why in migration.killed:

@@ -9,7 +9,7 @@ from myisam_advisor.migrate.document import as_json
 from myisam_advisor.migrate.prediction import Migration, Prediction, in_order, predict
 from myisam_advisor.migrate.refusals import refusals
 from myisam_advisor.migrate.report import as_text
-from myisam_advisor.migrate.script import FORGETS, STOPS, as_script
+from myisam_advisor.migrate.script import ENDS_THE_SERVER, FORGETS, STOPS, WAITS_FOR_ROOM, as_script
 from myisam_advisor.migrate.server_kind import ServerKind, by_default, of_variables, with_engines
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.tables import FoundTable
@@ -200,6 +200,14 @@ def test_a_script_stops_where_rows_differ_and_is_made_again_to_go_on() -> None:
     assert "make the script again, and keep this one: the new one holds only what is still MyISAM" in script
     # A number of the table before is none of this one.
     assert lines[lines.index("CHECK TABLE `s`.`t`;") - 1] == FORGETS
+
+
+def test_what_waits_on_a_full_disk_is_ended_by_nothing_where_that_ends_the_server() -> None:
+    mysql, mariadb = (as_script(migration(one(table(), kind), kind)) for kind in (of_variables("mysql", (8, 0), {}), MARIADB))
+    assert WAITS_FOR_ROOM in mysql
+    assert WAITS_FOR_ROOM in mariadb
+    assert ENDS_THE_SERVER in mysql
+    assert ENDS_THE_SERVER not in mariadb
 
 
 @pytest.mark.parametrize(
