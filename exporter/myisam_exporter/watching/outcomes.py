@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from myisam_exporter.collectors.base import all_collectors
+from myisam_exporter.collectors.cgroup import HIDDEN
 from myisam_exporter.exposition.reading import CollectorOutcome
 from myisam_exporter.exposition.text import Page, page_of
 from myisam_exporter.facts.unknown import Unknown
@@ -12,6 +13,8 @@ from myisam_exporter.look.snapshot import Snapshot
 from myisam_exporter.metrics.base import Metric, Value
 from myisam_exporter.server.location import ELSEWHERE
 
+# What a daemon elsewhere, or in a container of its own, can never see is no failure of it.
+OUT_OF_SIGHT = (ELSEWHERE, HIDDEN)
 LAST_RUN = "at the collector's last run"
 UP = Metric("up", "gauge", "1 when the server answered this scrape, else 0.")
 COLLECTOR_METRICS = (
@@ -32,8 +35,7 @@ def outcomes_of(
             sample = snapshot.samples[collector.name]
             missing = sample if isinstance(sample, Unknown) else None
             whole = missing is None and collector.incomplete(sample) is None and collector.name not in failed_groups
-            # What a daemon elsewhere can never see is no failure of it.
-            supported = missing is None or not (missing.off or missing == ELSEWHERE)
+            supported = missing is None or not (missing.off or missing in OUT_OF_SIGHT)
             outcomes[collector.name] = CollectorOutcome(whole, supported, snapshot.durations[collector.name])
     return outcomes
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from myisam_exporter.collectors.base import NOT_TRACED, all_collectors
+from myisam_exporter.collectors.cgroup import HIDDEN
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import CollectorOutcome, Reading
@@ -84,13 +85,14 @@ def snapshot(**samples: object) -> Snapshot:
 
 
 def test_what_is_off_or_elsewhere_is_no_failure_and_a_failed_group_is_one() -> None:
-    seen = snapshot(status=Status({"Uptime": 9}), variables=Unknown("refused"), page_cache_lookups=NOT_TRACED, host=ELSEWHERE)
-    outcomes = outcomes_of(seen, {"status", "variables", "page_cache_lookups", "host"}, ())
+    seen = snapshot(status=Status({"Uptime": 9}), variables=Unknown("refused"), page_cache_lookups=NOT_TRACED, host=ELSEWHERE, cgroup=HIDDEN)
+    outcomes = outcomes_of(seen, {"status", "variables", "page_cache_lookups", "host", "cgroup"}, ())
     assert {name: (one.success, one.supported) for name, one in outcomes.items()} == {
         "status": (True, True),
         "variables": (False, True),
         "page_cache_lookups": (False, False),
         "host": (False, False),
+        "cgroup": (False, False),
     }
     assert successes(outcomes, 50.0) == {"status": 50.0}
     assert not outcomes_of(seen, {"status"}, {"status"})["status"].success
