@@ -92,4 +92,5 @@ class RoomWatch:
             disk = os.statvfs(self._directory)
         except OSError:
             return True  # nothing is known
-        return disk.f_bavail * disk.f_frsize >= ROOM_BYTES
+        # Some file systems tell no size at all.
+        return disk.f_blocks == 0 or disk.f_bavail * disk.f_frsize >= ROOM_BYTES

@@ -37,12 +37,14 @@ def process() -> Iterator[subprocess.Popen[bytes]]:
     running.wait()
 
 
-@pytest.mark.parametrize(("free", "ends"), [([0] * 1000, True), ([0, 0, 9999] * 300, False)])
+@pytest.mark.parametrize(
+    ("size", "free", "ends"), [(9999, [0] * 1000, True), (9999, [0, 0, 9999] * 300, False), pytest.param(0, [0] * 1000, False, id="no size is told")]
+)
 def test_a_server_ends_when_there_is_no_room_for_long(
-    free: list[int], ends: bool, process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+    size: int, free: list[int], ends: bool, process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = iter(free)
-    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=next(left), f_frsize=4096))
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_blocks=size, f_bavail=next(left), f_frsize=4096))
     monkeypatch.setattr(full_disks, "LOOK_SECONDS", 0.02)
     watch = RoomWatch(Path("/"), process, patience=0.2)
     deadline = time.monotonic() + (10 if ends else 1)
