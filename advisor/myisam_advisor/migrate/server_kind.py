@@ -63,7 +63,7 @@ MemberList = tuple[int, tuple[bytes, ...]]
 UNREPEATABLE = frozenset({"READ-COMMITTED", "READ-UNCOMMITTED"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerKind:
     """One server, or what a version is by default."""
 
@@ -166,7 +166,7 @@ def by_default(flavour: str, version: tuple[int, int]) -> ServerKind:
     modern = version >= MODERN_INNODB_SINCE[flavour]
     strict = version >= STRICT_SINCE[flavour]
     return ServerKind(
-        flavour, version, strict, modern, "DYNAMIC" if modern else "COMPACT", modern, modern,
+        flavour=flavour, version=version, strict=strict, strict_innodb=modern, row_format="DYNAMIC" if modern else "COMPACT", large_prefix=modern, barracuda=modern,
         missing_engines=(ARIA,) if flavour == MYSQL else (), date_modes=OF_TRADITIONAL if strict and flavour == MYSQL else frozenset(),
         file_per_table=version >= FILE_PER_TABLE_SINCE[flavour], standard_keys=flavour == MYSQL and version >= STANDARD_KEYS_SINCE,
         strict_at_first_row=strict,
@@ -192,32 +192,32 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         name.strip().lower() for name in told.get("disabled_storage_engines", "").split(",") if name.strip()
     )
     return ServerKind(
-        flavour, version, strict,
-        is_on("innodb_strict_mode", usual.strict_innodb),
-        told.get("innodb_default_row_format", usual.row_format).upper(),
-        is_on("innodb_large_prefix", usual.large_prefix),
-        told.get("innodb_file_format", "Barracuda" if usual.barracuda else "Antelope").lower() == "barracuda",
-        _within(told.get("innodb_page_size"), PAGE_BYTES, DEFAULT_PAGE_BYTES),
-        is_on("sql_require_primary_key", False) or is_on("innodb_force_primary_key", False),
-        tuple(missing),
-        forbidden,
-        "NO_ENGINE_SUBSTITUTION" not in (modes if modes is not None else ["NO_ENGINE_SUBSTITUTION"]),
-        is_on("read_only", False),
-        told.get("myisam_recover_options", told.get("myisam_recover", "OFF")).upper() not in ("OFF", "", "0"),
-        wsrep,
-        bool(told.get("group_replication_group_name")),
-        told.get("enforce_gtid_consistency", "OFF").upper() == "ON",
-        usual.date_modes if modes is None else _date_modes(modes),
-        is_on("innodb_alter_copy_bulk", False),
-        _within(told.get("innodb_ft_cache_size"), WORDS_CACHE_BYTES, DEFAULT_WORDS_CACHE_BYTES),
-        fulltext_settings.of_variables(told),
-        is_on("innodb_file_per_table", usual.file_per_table),
-        told.get("enforce_storage_engine", ""),
-        _refuses_logging(told),
-        _statement_seconds(told),
-        _redo_bytes(flavour, version, told),
-        is_on("foreign_key_checks", True),
-        is_on("restrict_fk_on_non_standard_key", usual.standard_keys),
+        flavour=flavour, version=version, strict=strict,
+        strict_innodb=is_on("innodb_strict_mode", usual.strict_innodb),
+        row_format=told.get("innodb_default_row_format", usual.row_format).upper(),
+        large_prefix=is_on("innodb_large_prefix", usual.large_prefix),
+        barracuda=told.get("innodb_file_format", "Barracuda" if usual.barracuda else "Antelope").lower() == "barracuda",
+        page_bytes=_within(told.get("innodb_page_size"), PAGE_BYTES, DEFAULT_PAGE_BYTES),
+        requires_primary_key=is_on("sql_require_primary_key", False) or is_on("innodb_force_primary_key", False),
+        missing_engines=tuple(missing),
+        forbidden_engines=forbidden,
+        substitutes="NO_ENGINE_SUBSTITUTION" not in (modes if modes is not None else ["NO_ENGINE_SUBSTITUTION"]),
+        read_only=is_on("read_only", False),
+        recovers=told.get("myisam_recover_options", told.get("myisam_recover", "OFF")).upper() not in ("OFF", "", "0"),
+        galera=wsrep,
+        group=bool(told.get("group_replication_group_name")),
+        gtid=told.get("enforce_gtid_consistency", "OFF").upper() == "ON",
+        date_modes=usual.date_modes if modes is None else _date_modes(modes),
+        sorts_copies=is_on("innodb_alter_copy_bulk", False),
+        words_cache_bytes=_within(told.get("innodb_ft_cache_size"), WORDS_CACHE_BYTES, DEFAULT_WORDS_CACHE_BYTES),
+        fulltext=fulltext_settings.of_variables(told),
+        file_per_table=is_on("innodb_file_per_table", usual.file_per_table),
+        enforced_engine=told.get("enforce_storage_engine", ""),
+        refuses_logging=_refuses_logging(told),
+        statement_seconds=_statement_seconds(told),
+        redo_bytes=_redo_bytes(flavour, version, told),
+        foreign_checks=is_on("foreign_key_checks", True),
+        standard_keys=is_on("restrict_fk_on_non_standard_key", usual.standard_keys),
         places=server_places.of_variables(told),
         encrypts_tables=told.get("innodb_encrypt_tables", "OFF").upper(),
         compression_algorithm=told.get("innodb_compression_algorithm", "zlib").lower(),
