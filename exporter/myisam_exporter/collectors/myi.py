@@ -102,7 +102,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
             ("max_data_bytes", "integer", "What the row pointers can address, over all partitions."),
             ("max_index_bytes", "integer", "What the index pointers can address, over all partitions."),
             ("has_holes", "integer", "1 when there are holes: inserts then wait for readers (concurrent_insert=AUTO)."),
-            ("fragments_per_row", "real", "Blocks by rows in dynamic format; 1.0 is whole."),
+            ("fragments_per_row", "real", "Blocks by rows in dynamic format, without the deleted ones; 1.0 is whole."),
             ("crashed", "integer", "1 when the server marked it crashed, or its header cannot be read."),
             ("recovery_failed", "integer", "1 when an automatic repair failed."),
             ("header_problem", "text", "What is wrong with an index file that holds no header."),

@@ -77,9 +77,12 @@ def _of_headers(counts: FileCounts, definitions: Sequence[Definition | None]) ->
         "data_bytes": counts.data_bytes,
         "index_bytes": counts.index_bytes,
         "free_bytes": counts.free_bytes,
+        # The header counts blocks of rows and deleted ones together (mi_dynrec.c: split); each of the rows has one block at least.
         "fragments_per_row": [
-            blocks / rows if one == DYNAMIC and rows else None
-            for blocks, rows, one in zip(counts.data_blocks, counts.rows, counts.row_format, strict=True)
+            (blocks - deleted) / rows if one == DYNAMIC and 0 < rows <= blocks - deleted else None
+            for blocks, deleted, rows, one in zip(
+                counts.data_blocks, counts.deleted_rows, counts.rows, counts.row_format, strict=True
+            )
         ],
         "has_holes": _flagged(flags, HAS_HOLES),
         "crashed": _flagged(flags, CRASHED),
