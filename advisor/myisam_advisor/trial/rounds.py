@@ -1,9 +1,9 @@
 """Variants in rounds: as many as it takes to be clear, and no longer than a budget allows.
 
-In each round every variant runs once. Two rounds are a block: a random order, then the same backwards, so that a machine that gets slower
-by and by falls on all alike, and nothing that beats in time with the rounds falls on one. What disturbs is measured, not assumed: rounds
+In each round every variant runs once, in an order that is drawn for each round by itself, and anew in each trial: whatever the machine does meanwhile, it
+does not know the order, so that a difference which is none falls on one side as often as on the other. What disturbs is measured, not assumed: rounds
 before the rates have settled (warm_up.py) and rounds in which others had the processors (load.py) are run, said, and not counted; how far
-two equal runs differ (each variant against itself within a block) is the noise.
+two equal runs differ (each variant against itself in two rounds that follow each other) is the noise.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from myisam_advisor.trial.warm_up import warm_up_rounds
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 T = TypeVar("T")
-SEED = 20081112  # the same order again
 # Fewer may all lie on one side by chance, whatever they are: six do so once in 32 times.
 FEWEST_ROUNDS = 6
 # A rate beyond these is none, and has no logarithm to speak of.
@@ -102,11 +101,15 @@ def run_rounds(
     ran: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
     meter: LoadMeter | None = None,
+    draw: random.Random | None = None,
 ) -> Rounds[T]:
-    """Run the variants, the first of which is the baseline, until each is clear against it. `said` hears what runs, `ran` of each run's end."""
+    """Run the variants, the first of which is the baseline, until each is clear against it. `said` hears what runs, `ran` of each run's end.
+
+    `draw` draws the orders; without one they are others each time.
+    """
     meter = meter or LoadMeter()
     book = _Book[T](list(variants), rate, limits)
-    began, orders = clock(), _orders(list(variants))
+    began, orders = clock(), _orders(list(variants), draw or random.Random())  # noqa: S311 -- a draw, not a secret
     while True:
         meter.begin()
         for name in next(orders):
@@ -213,7 +216,7 @@ class _Book(Generic[T]):
         return [compare_pairs(name, of_one, self.prior_variance) for name, of_one in pairs.items()]
 
     def _noise(self, counted: Sequence[int]) -> Noise:
-        """Each variant against itself in the other round of its block."""
+        """Each variant against itself in the next round, two and two."""
         known = set(counted)
         whole = [number for number in counted if number % 2 == 0 and number + 1 in known]
         differences = [
@@ -235,9 +238,10 @@ def _logarithm(rate: float) -> float:
     return math.log(min(max(rate, SMALLEST_RATE), LARGEST_RATE))
 
 
-def _orders(names: list[str]) -> Iterator[list[str]]:
-    generator = random.Random(SEED)  # noqa: S311 -- repeatable, not secret
+def _orders(names: list[str], draw: random.Random) -> Iterator[list[str]]:
+    """An order for each round.
+
+    An order and then the same backwards is no better against drift, and worse against what comes back after two rounds: that falls on the same variant in both.
+    """
     while True:
-        order = generator.sample(names, len(names))
-        yield order
-        yield order[::-1]
+        yield draw.sample(names, len(names))
