@@ -54,7 +54,7 @@ def test_each_value_of_a_header_stands_under_its_name() -> None:
     known = {name: value for name, value in row.items() if value is not None}
     assert known == {
         "schema_name": "shop", "table_name": "orders", "row_format": "dynamic", "rows": 100, "deleted_rows": 7, "data_bytes": 10_000, "index_bytes": 4096,
-        "free_bytes": 50, "max_data_bytes": 1 << 48, "max_index_bytes": 1 << 40, "has_holes": 1, "fragments_per_row": 1.5, "crashed": 0, "recovery_failed": 0,
+        "free_bytes": 50, "max_data_bytes": 1 << 48, "max_index_bytes": 1 << 40, "has_holes": 1, "fragments_per_row": 1.43, "crashed": 0, "recovery_failed": 0,
         "data_modified_seconds_ago": 10.0, "fixed_row_bytes": 60, "blob_columns": 0, "auto_increment_within_index": 1,
         "delay_key_write": 1, "not_analyzed": 1, "open_count": 0,
     }  # fmt: skip
