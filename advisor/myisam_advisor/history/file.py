@@ -89,7 +89,9 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 
 
 def _what_helps(path: Path, why: str) -> str:
-    """What to do where SQLite could not make its files beside the history."""
+    """What to do where SQLite could not make its files beside the history, or where it is no database."""
+    if any(word in why for word in ("not a database", "malformed")):
+        return " `myisam-advisor serve` sets such a file aside and begins a new one; --history names another file."
     file = path.resolve()
     if os.access(file.parent, os.W_OK) or not any(word in why for word in ("readonly", "unable to open")):
         return ""

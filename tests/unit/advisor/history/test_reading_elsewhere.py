@@ -76,3 +76,10 @@ def test_a_file_of_another_format_is_refused_with_what_helps(tmp_path: Path, ver
         database.execute(f"PRAGMA user_version={version}")
     with pytest.raises(UserError, match=words), open_to_read(path):
         pass
+
+
+def test_a_file_that_is_no_database_is_refused_with_what_helps(tmp_path: Path) -> None:
+    path = tmp_path / "h.sqlite"
+    path.write_text("no database\n")
+    with pytest.raises(UserError, match=r"file is not a database\. `myisam-advisor serve` sets such a file aside and begins a new one; --history names another"), open_to_read(path):
+        pass
