@@ -55,7 +55,7 @@ TABLE_FILES = (".MYI", ".MYD", ".frm", ".sdi", ".par", ".opt")
 SECTION = "=== "
 # Lines of these files that say nothing to the collectors are left out.
 PROC_FILES = {"stat": r"cpu|ctxt|btime|procs_", "meminfo": "", "vmstat": "", "pressure/io": "", "pressure/memory": ""}
-STATUS_LINES = r"Name|State|Vm|Rss|Threads|\w*ctxt_switches"
+STATUS_LINES = r"Name|State|Vm|Rss|Threads|Cpus_allowed_list|\w*ctxt_switches"
 
 
 class RecordingSession(Session):

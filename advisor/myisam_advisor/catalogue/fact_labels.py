@@ -5,7 +5,7 @@ from __future__ import annotations
 from myisam_advisor.catalogue.rules import Evidence
 
 LABELS = {
-    "host.cpu_count": "processor cores",
+    "host.cpu_count": "cores that the server may use",
     "host.cpu_idle_ratio": "idle CPU time",
     "host.cpu_iowait_ratio": "CPU time waiting for a disk",
     "host.cpu_system_ratio": "CPU time in the kernel",

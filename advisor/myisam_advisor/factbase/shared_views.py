@@ -22,6 +22,23 @@ class View:
 
 VIEWS = (
     View(
+        "processors",
+        "One row: the processors that the server may use, all of the machine's or those that it is bound or limited to, and what keeps these busy.",
+        {
+            "cores": "How many; 1.5 is one and half the time of another.",
+            "idle": "Share of their time that is idle.",
+            "system": "Share of their time in the kernel.",
+        },
+        # What others do on the processors of a server that has fewer than the machine is not known: no more is idle than the machine has idle.
+        """
+        SELECT COALESCE(MIN(m.usable_cpu_count, h.cpu_count), h.cpu_count, m.usable_cpu_count) AS cores,
+               iif(m.usable_cpu_count < h.cpu_count,
+                   MAX(MIN(1 - (m.cpu_user_ratio + m.cpu_system_ratio) / m.usable_cpu_count, h.cpu_idle_ratio * h.cpu_count / m.usable_cpu_count), 0), h.cpu_idle_ratio) AS idle,
+               iif(m.usable_cpu_count < h.cpu_count, m.cpu_system_ratio / m.usable_cpu_count, h.cpu_system_ratio) AS system
+          FROM (SELECT 1) LEFT JOIN host AS h LEFT JOIN mysqld AS m
+        """,
+    ),
+    View(
         "table_activity",
         "What happens to each table, for rules of your own; shipped rules ask `tables`, of which a daemon asks only what changed.",
         {
@@ -158,7 +175,7 @@ VIEWS = (
         SELECT s.waits_per_second, s.immediate_per_second, s.waits, s.immediate, s.waits_per_second * 1.0 / NULLIF(s.waits_per_second + s.immediate_per_second, 0) AS wait_share,
                p.waiting_threads, p.longest_seconds,
                m.threads_running * 1.0 / NULLIF(s.questions, 0) AS statement_seconds,
-               m.threads_running - (m.cpu_user_ratio + m.cpu_system_ratio) AS waiting_connections, (SELECT cpu_idle_ratio FROM host) AS idle,
+               m.threads_running - (m.cpu_user_ratio + m.cpu_system_ratio) AS waiting_connections, (SELECT idle FROM processors) AS idle,
                p.working_connections, p.running_statements, iif(p.running_seconds >= p.longest_seconds, p.running_seconds, NULL) AS running_seconds,
                iif(p.sleeping_seconds >= p.longest_seconds, p.sleeping_seconds, NULL) AS sleeping_seconds
           FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Questions') AS questions,
@@ -301,7 +318,7 @@ VIEWS = (
         "server_load",
         "One row: what keeps the processors busy, by the server where it can be seen, else by the machine.",
         {
-            "cores": "Processors.",
+            "cores": "Processors that the server may use.",
             "iowait": "Share of their time that waits for the disk.",
             "idle": "Share of their time that is idle.",
             "system": "Share of their time in the kernel.",
@@ -311,14 +328,15 @@ VIEWS = (
             "switches_per_core": "The same for each processor; of the whole machine where those of the server are not known.",
         },
         """
-        SELECT h.cpu_count AS cores, h.cpu_iowait_ratio AS iowait, h.cpu_idle_ratio AS idle, h.cpu_system_ratio AS system,
+        SELECT p.cores, h.cpu_iowait_ratio AS iowait, p.idle, p.system,
                COALESCE(m.threads_running, h.processes_running) AS running,
                COALESCE(MAX(m.threads_running
                             - COALESCE((SELECT SUM(threads) FROM processlist
                                          WHERE state IN ('Locked', 'Table lock') OR state LIKE 'Waiting for % lock' OR state = 'Waiting for table flush'), 0)
                             - COALESCE((SELECT value FROM status WHERE name = 'Innodb_row_lock_current_waits'), 0), 0), h.processes_running) AS unqueued,
-               m.voluntary_switches_per_second AS switches, COALESCE(m.voluntary_switches_per_second, h.context_switches_per_second) * 1.0 / h.cpu_count AS switches_per_core
-          FROM (SELECT 1) LEFT JOIN host AS h LEFT JOIN mysqld AS m
+               m.voluntary_switches_per_second AS switches,
+               COALESCE(m.voluntary_switches_per_second * 1.0 / p.cores, h.context_switches_per_second * 1.0 / h.cpu_count) AS switches_per_core
+          FROM processors AS p LEFT JOIN host AS h LEFT JOIN mysqld AS m
         """,
     ),
 )  # fmt: skip

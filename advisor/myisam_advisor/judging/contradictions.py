@@ -70,7 +70,7 @@ PAIRS_OF_COLUMNS = (
     AtMost("mysqld", "open_files", "open_files_limit"),
 )
 BOUNDS = (
-    *(Between("host", f"cpu_{kind}_ratio", maximum=1.0) for kind in ("user", "system", "idle", "iowait")),
+    *(Between("host", f"cpu_{kind}_ratio", maximum=1.0) for kind in ("user", "system", "idle", "iowait", "steal")),
     Between("host", "disk_busy_ratio", maximum=1.0),
     Between("host", "io_pressure_some_ratio", maximum=1.0),
     Between("host", "io_pressure_full_ratio", maximum=1.0),

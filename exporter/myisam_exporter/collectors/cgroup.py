@@ -18,6 +18,7 @@ from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, columns, single
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.control_groups import path_of, with_those_around
 from myisam_exporter.kernel.rights import REMEDIES
 from myisam_exporter.outside.bounded_reading import bounded_text
 
@@ -122,7 +123,7 @@ def read_control_group(proc: Path, sys: Path, pid: int) -> ControlGroup | Unknow
     try:
         lines = bounded_text(proc / str(pid) / "cgroup", "utf-8").splitlines()
         is_second_version = (root / "cgroup.controllers").exists()
-        path = _path_of(lines, "" if is_second_version else "memory")
+        path = path_of(lines, "" if is_second_version else "memory")
         if path is None:
             return NONE_COUNTS if _names(root) else HIDDEN
         top = root if is_second_version else root / "memory"
@@ -178,26 +179,9 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _path_of(lines: Iterable[str], controller: str) -> str | None:
-    """A process's group: the lines are `number:controllers:path`, of which the second version's has no controllers."""
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if controller in controllers.split(","):
-            return path
-    return None
-
-
-def _with_those_around(folder: Path, top: Path) -> Iterator[Path]:
-    """The group, and each around it: a slice, or a pod, holds the services in it. A container's own group is the uppermost that is seen there."""
-    yield folder
-    while folder != top:
-        folder = folder.parent
-        yield folder
-
-
 def _levels(folder: Path, top: Path) -> Iterator[_Level]:
     """Of the second version. Beyond memory.high nothing is ended, but all in it are made to wait."""
-    for group in _with_those_around(folder, top):
+    for group in with_those_around(folder, top):
         limits = [_number(group / name) for name in ("memory.max", "memory.high")]
         limit = min((one for one in limits if one is not None), default=None)
         yield _Level(limit, _left(limit, _number(group / "memory.current"), _stat(group), ""))
@@ -205,7 +189,7 @@ def _levels(folder: Path, top: Path) -> Iterator[_Level]:
 
 def _first_version_levels(folder: Path, top: Path) -> Iterator[_Level]:
     """Of the first: a group tells the least of its own limit and those around it; where these do not count (use_hierarchy), that is its own."""
-    for group in _with_those_around(folder, top):
+    for group in with_those_around(folder, top):
         stat = _stat(group)
         told = stat.get("hierarchical_memory_limit")
         limit = None if told is None or int(told) >= NO_LIMIT_BYTES else int(told)

@@ -81,6 +81,11 @@ class HostCollector(Collector[HostSample]):
             ("cpu_system_ratio", "real", "Over the interval: system time, interrupts included."),
             ("cpu_idle_ratio", "real", "Over the interval: idle time without waiting for a disk."),
             ("cpu_iowait_ratio", "real", "Over the interval: idle time while a disk was waited for."),
+            (
+                "cpu_steal_ratio",
+                "real",
+                "Over the interval: time in which a virtual machine had work and the machine below gave it no processor.",
+            ),
             ("context_switches_per_second", "real", "Context switches of the whole machine."),
             ("disk_reads_per_second", "real", "Reads that reached the data directory's disk."),
             ("disk_read_bytes_per_second", "real", "Bytes read from it."),
@@ -281,6 +286,7 @@ def _cpu_ratios(pair: Pair[HostSample]) -> dict[str, Value]:
         "cpu_system_ratio": system / total,
         "cpu_idle_ratio": grown.get("idle", 0) / total,
         "cpu_iowait_ratio": max(grown.get("iowait", 0), 0) / total,
+        "cpu_steal_ratio": max(grown["steal"], 0) / total if "steal" in grown else None,
     }
 
 

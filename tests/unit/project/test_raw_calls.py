@@ -24,6 +24,7 @@ INSTALLATION = "the machine's programs and units, in directories of root's"
 # By module below exporter/ and advisor/: the calls, each with its reason.
 ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_exporter.collectors.cgroup": {".exists": KERNEL},
+    "myisam_exporter.kernel.usable_processors": {".exists": KERNEL},
     "myisam_exporter.collectors.host": {".exists": KERNEL},
     "myisam_exporter.kernel.residency": {"os.open": "the null device"},
     "myisam_exporter.server.default_sockets": {".exists": "which of the servers' default sockets is there"},

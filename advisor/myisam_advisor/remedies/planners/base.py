@@ -146,6 +146,12 @@ class PlanContext:
         """Whether this is MariaDB."""
         return self.facts.single("server").get("flavour") == "mariadb"
 
+    @property
+    def cores(self) -> float | None:
+        """The processors that the server may use: all of the machine's, or fewer where it is bound or limited. None where neither is known."""
+        told = (self.number("host", "cpu_count"), self.number("mysqld", "usable_cpu_count"))
+        return min((one for one in told if one is not None), default=None)
+
     def parameter(self, name: str) -> float:
         """A parameter of the rule, which is a number."""
         value = self.parameters[name]

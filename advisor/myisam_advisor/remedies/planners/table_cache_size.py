@@ -67,8 +67,8 @@ def _no_larger_one(present: int, context: PlanContext) -> Planned:
 
 
 def _needless_parts(wanted: int, row: Mapping[str, Value], context: PlanContext) -> int:
-    """The parts that the table cache has, where one of them does not hold what is in use, and the machine is small; 0 where that is not known."""
-    parts, cores = row.get("parts"), context.number("host", "cpu_count")
+    """The parts that the table cache has, where one of them does not hold what is in use, and the server has few processors; 0 where that is not known."""
+    parts, cores = row.get("parts"), context.cores
     if context.is_mariadb or not isinstance(parts, int) or parts <= 1 or cores is None or cores >= CORES_FOR_PARTS:
         return 0
     in_use = _in_use_by_connection(parts, row)
@@ -88,10 +88,9 @@ def _in_use_by_connection(parts: int, row: Mapping[str, Value]) -> float | None:
 def _undivided(parts: int, context: PlanContext) -> str:
     if not parts:
         return ""
-    cores = context.number("host", "cpu_count") or 1
     return (
         f" In my.cnf, set table_open_cache_instances = 1 too, for the next restart: of {parts} parts a connection has one, and what it uses "
-        f"is opened in each. The manual recommends parts for 16 cores and more; this machine has {cores:.0f}. Measured on 2 cores, with 600 tables "
+        f"is opened in each. The manual recommends parts for 16 cores and more; this server may use {context.cores or 1:g}. Measured on 2 cores, with 600 tables "
         "and a cache of 100 in 16 parts: 1.6 times the statements with a cache of 800, and 9 times where it is not divided."
     )
 

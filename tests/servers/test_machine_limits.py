@@ -1,0 +1,53 @@
+"""A server that may use less of its machine than there is."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.trial.private.private_server import PrivateServer
+
+from .conftest import look, on_one_server
+
+QUOTA_GROUPS = Path("/sys/fs/cgroup/cpu")
+
+
+def usable(server: PrivateServer) -> object:
+    return look(server).single("mysqld")["usable_cpu_count"]
+
+
+@contextmanager
+def half_a_processor(pid: int) -> Iterator[None]:
+    """A control group with a quota, which the process is in."""
+    if not os.access(QUOTA_GROUPS / "cpu.cfs_quota_us", os.W_OK):
+        pytest.skip("no quota of the first version can be set here")
+    group = QUOTA_GROUPS / f"myisam-advisor-test-{pid}"
+    group.mkdir()
+    try:
+        (group / "cpu.cfs_quota_us").write_text("50000")
+        (group / "cgroup.procs").write_text(str(pid))
+        yield
+    finally:
+        (QUOTA_GROUPS / "cgroup.procs").write_text(str(pid))
+        group.rmdir()
+
+
+@on_one_server
+def test_a_server_that_is_bound_to_one_processor_may_use_one(server: PrivateServer) -> None:
+    """As taskset and cpusets do."""
+    before = os.sched_getaffinity(server.pid)
+    assert usable(server) == len(before)
+    os.sched_setaffinity(server.pid, {min(before)})
+    try:
+        assert usable(server) == 1
+    finally:
+        os.sched_setaffinity(server.pid, before)
+
+
+@on_one_server
+def test_a_quota_limits_it_whatever_it_is_bound_to(server: PrivateServer) -> None:
+    """As docker --cpus and CPUQuota= do; on a machine whose groups are of the second version the unit tests alone see it."""
+    with half_a_processor(server.pid):
+        assert usable(server) == 0.5
