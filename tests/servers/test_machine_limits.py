@@ -1,13 +1,21 @@
 """A server that may use less of its machine than there is."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.factbase.derived import complete
+from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.mounts import mounted
+from tests.support.servers import CopiedServer, binaries_of
 
 from .conftest import look, on_one_server
 
@@ -51,3 +59,16 @@ def test_a_quota_limits_it_whatever_it_is_bound_to(server: PrivateServer) -> Non
     """As docker --cpus and CPUQuota= do; on a machine whose groups are of the second version the unit tests alone see it."""
     with half_a_processor(server.pid):
         assert usable(server) == 0.5
+
+
+def test_a_data_directory_on_a_file_system_without_a_size_is_not_full() -> None:
+    """tmpfs with size=0 may take all of memory, and tells zeros."""
+    place = Path(tempfile.mkdtemp(prefix="m-", dir="/tmp"))
+    try:
+        with mounted(place, "-t", "tmpfs", "-o", "size=0,mode=0755", "myisam-advisor-test"), CopiedServer(binaries_of("mariadb-10.11"), directory=place) as running:
+            facts = look(running)
+            assert facts.single("host")["data_directory_free_bytes"] is None
+            assert "tells no size" in facts.unknown["host.data_directory_free_bytes"].reason
+            assert "disk-nearly-full" not in {finding.rule for finding in judge(prepared(complete(facts), Site(shipped_rules()))).findings}
+    finally:
+        place.rmdir()

@@ -57,7 +57,7 @@ def test_a_disk_that_fills_ends_the_recording_early(mariadb: PrivateServer, tmp_
     kept = LiveRecording._free_bytes
     asked: list[None] = []
 
-    def free_bytes(recording: LiveRecording) -> int:
+    def free_bytes(recording: LiveRecording) -> int | None:
         asked.append(None)
         return kept(recording) if len(asked) < 4 else live._SPARE_BYTES - 1
 

@@ -34,6 +34,7 @@ from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.file_names import decode_schema, decode_table
 from myisam_exporter.outside.foreign_files import ForeignFiles
+from myisam_exporter.outside.free_space import free_bytes_at
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.location import locate
 from myisam_exporter.server.session import Session
@@ -151,9 +152,8 @@ def _free_bytes(directory: Path) -> int | None:
     except OSError:
         return None
     try:
-        status = os.fstatvfs(place)
+        return free_bytes_at(place)
     except OSError:
         return None
     finally:
         os.close(place)
-    return status.f_bavail * status.f_frsize

@@ -27,6 +27,7 @@ from myisam_advisor.workload.file_format import (
     unfit,
 )
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.free_space import free_bytes_at
 
 _BUFFER_BYTES = 1 << 20
 # The lowest level: statements repeat themselves, and higher ones cost several times as much for a tenth.
@@ -43,13 +44,12 @@ def expect_place(path: Path) -> None:
         with OutputDirectory(path.parent) as directory:
             if directory.holds(path.name):
                 raise UserError(f"{path} is there already. Give another --output, or remove it.")
-        disk = os.statvfs(path.parent)
+        free = free_bytes_at(path.parent)
     except OSError as error:
         raise UserError(f"cannot write into {path.parent}: {error.strerror}. Give another --output.") from None
     if not os.access(path.parent, os.W_OK):
         raise UserError(f"cannot write into {path.parent}: you may not. Give another --output.")
-    free = disk.f_bavail * disk.f_frsize
-    if free < LEAST_FREE_BYTES:
+    if free is not None and free < LEAST_FREE_BYTES:
         raise UserError(f"{path.parent} has {size(free)} free, and a recording needs more. Give an --output elsewhere.")
 
 

@@ -36,6 +36,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import ByHandError, InterruptedWork, ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
+from myisam_exporter.outside.free_space import free_bytes_at
 from myisam_exporter.server.location import locate
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
@@ -143,7 +144,7 @@ class LiveRecording:
         each = _HEAD_BYTES + (self._number("Bytes_received") - received) / asked if asked else _HEAD_BYTES
         needed = int(now * self._seconds * each)
         free = self._free_bytes()
-        if free < _SAFETY * needed + _SPARE_BYTES:
+        if free is not None and free < _SAFETY * needed + _SPARE_BYTES:
             raise UserError(
                 f"{self._path} has {size(free)} free, and the log may take {size(_SAFETY * needed)}: {size(_SPARE_BYTES)} are left to the server whatever happens. "
                 "Make room there, or record for a shorter time (--seconds)."
@@ -263,15 +264,14 @@ class LiveRecording:
                 return "the process that gives the settings back was ended: they were given back at once"
             if self._has_ended():
                 return ENDED
-            if self._free_bytes() < _SPARE_BYTES:
+            if (free := self._free_bytes()) is not None and free < _SPARE_BYTES:
                 return f"the disk of {self._path} was nearly full"
             if growing.look() > _SAFETY * prospect.needed_bytes + _SPARE_BYTES:
                 return f"the log grew faster than the {rounded(prospect.statements_per_second)} statements a second before let expect"
         return ""
 
-    def _free_bytes(self) -> int:
-        free = os.fstatvfs(self._directory)
-        return free.f_bavail * free.f_frsize
+    def _free_bytes(self) -> int | None:
+        return free_bytes_at(self._directory)
 
     def _questions(self) -> float:
         return self._number("Questions")

@@ -17,6 +17,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
+from myisam_exporter.outside.free_space import free_bytes_of
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.variables import Variables
@@ -74,6 +75,8 @@ class DiskSpaceCollector(Collector[FreeSpace]):
             return directory
         try:
             data = space_of(directory)
+            if isinstance(data, Unknown):
+                return data
         except OSError as error:
             return Unknown(f"the free space of {directory} cannot be read ({error.strerror})")
         return FreeSpace(data, _temporary(variables))
@@ -105,21 +108,26 @@ def _temporary(variables: Variables | Unknown) -> Space | Unknown:
         return variables
     places = [Path(place) for place in variables.values.get("tmpdir", "").split(":") if place]
     try:
-        return min((space_of(place) for place in places), key=lambda space: space.free_bytes)
+        told = [space_of(place) for place in places]
     except OSError as error:
         return Unknown(f"the server's tmpdir cannot be seen from here ({error.strerror})")
-    except ValueError:
+    if not told:
         return Unknown("the server names no tmpdir")
+    sizes = [space for space in told if isinstance(space, Space)]
+    return min(sizes, key=lambda space: space.free_bytes) if sizes else told[0]
 
 
-def space_of(path: Path) -> Space:
+def space_of(path: Path) -> Space | Unknown:
     """What an unprivileged program may still write there, and what it could if there was nothing. Raises OSError."""
     descriptor = ForeignFiles.place(path)
     try:
         status = os.fstatvfs(descriptor)
     finally:
         os.close(descriptor)
-    return Space(status.f_bavail * status.f_frsize, status.f_blocks * status.f_frsize)
+    free_bytes = free_bytes_of(status)
+    if free_bytes is None:
+        return Unknown(f"the file system of {path} tells no size", off=True)
+    return Space(free_bytes, status.f_blocks * status.f_frsize)
 
 
 COLLECTOR = DiskSpaceCollector()

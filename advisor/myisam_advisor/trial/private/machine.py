@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import platform
-import shutil
 import socket
 import struct
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import size
 from myisam_exporter.outside.bounded_reading import bounded_text
+from myisam_exporter.outside.free_space import free_bytes_at
 
 NICENESS = 10
 # An abstract socket (unix(7)): it leaves no file behind, and is gone with the process, however that ends.
@@ -60,9 +60,9 @@ def be_polite() -> None:
 
 def expect_room(folder: Path, disk_bytes: int, memory_bytes: int) -> None:
     """Raises TrialError when the disk or the memory would run short; a tenth of what is free stays free."""
-    free = shutil.disk_usage(folder).free
+    free = free_bytes_at(folder)
     wanted = disk_bytes + SERVER_DISK_BYTES
-    if wanted > free * (1 - SPARE_SHARE):
+    if free is not None and wanted > free * (1 - SPARE_SHARE):
         raise TrialError(
             f"{folder} has {size(free)} free, and the trial needs about {size(wanted)}: make room, choose another TMPDIR, or smaller tables."
         )

@@ -6,7 +6,6 @@ While it lasts, what the kernel writes is moved into a file without a name, as i
 from __future__ import annotations
 
 import contextlib
-import os
 import resource
 import tempfile
 import time
@@ -28,6 +27,7 @@ from myisam_advisor.workload.server_end import ENDED, NOT_COUNTED, ends_now
 from myisam_advisor.workload.sources.base import Reading
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.outside.free_space import free_bytes_at
 from myisam_exporter.server.target import Target
 
 # What a statement costs the server (docs/decisions/045).
@@ -91,8 +91,8 @@ class Probing:
         """What it would do. Raises UserError where the disk has no room for it."""
         rate = self._rate(_SAMPLE_SECONDS)
         prospect = Prospect(rate, self._seconds)
-        free = _free_bytes(self._output.parent)
-        if free < prospect.needed_bytes + _SPARE_BYTES:
+        free = free_bytes_at(self._output.parent)
+        if free is not None and free < prospect.needed_bytes + _SPARE_BYTES:
             raise UserError(
                 f"{self._output.parent} has {size(free)} free, and the recording may take {size(prospect.needed_bytes)} while it lasts. "
                 "Record for a shorter time (--seconds), or give an --output elsewhere."
@@ -182,7 +182,7 @@ class Probing:
             tick(left)
             if not self._server.is_there:
                 stopped = ENDED
-            elif _free_bytes(self._output.parent) < _SPARE_BYTES:
+            elif (free := free_bytes_at(self._output.parent)) is not None and free < _SPARE_BYTES:
                 stopped = f"the disk of {self._output.parent} was nearly full"
         ring.empty()
         return stopped
@@ -202,11 +202,6 @@ def _nameless(folder: Path) -> BinaryIO:
         return tempfile.TemporaryFile(dir=folder)
     except OSError as error:
         raise UserError(f"cannot write into {folder}: {error.strerror}. Give another --output.") from None
-
-
-def _free_bytes(folder: Path) -> int:
-    free = os.statvfs(folder)
-    return free.f_bavail * free.f_frsize
 
 
 def _own_seconds() -> float:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from myisam_exporter.collectors import disk_space
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.disk_space import COLLECTOR, FreeSpace, Space, space_of
 from myisam_exporter.collectors.variables import Variables
@@ -28,6 +29,7 @@ def test_the_recorded_machine_has_what_the_kernel_said(look: RecordedLook) -> No
 def test_free_is_what_an_unprivileged_program_may_write(tmp_path: Path) -> None:
     status = os.statvfs(tmp_path)
     space = space_of(tmp_path)
+    assert isinstance(space, Space)
     assert space.free_bytes == pytest.approx(status.f_bavail * status.f_frsize, rel=0.05)
     assert space.total_bytes == status.f_blocks * status.f_frsize
     with pytest.raises(FileNotFoundError):
@@ -47,3 +49,16 @@ def test_a_server_without_tmpdir_leaves_that_part_unknown(look: RecordedLook, tm
 def test_without_the_servers_place_nothing_is_asked(look: RecordedLook) -> None:
     gone = Unknown("no server")
     assert look.collected("disk_space", server=gone) is gone
+
+
+def test_a_file_system_that_tells_no_size_is_not_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As tmpfs with size=0, which may take all of memory, or what FUSE serves without saying. /proc is such a one everywhere."""
+    none = space_of(Path("/proc"))
+    assert isinstance(none, Unknown)
+    assert none.off
+    monkeypatch.setattr(disk_space, "space_of", lambda path: none if str(path) == "/told/nothing" else Space(5, 10))
+    assert disk_space._temporary(Variables({"tmpdir": "/told/nothing:/other"})) == Space(5, 10)
+    alone = disk_space._temporary(Variables({"tmpdir": "/told/nothing"}))
+    assert alone is none
+    assert COLLECTOR.unknown_columns(FreeSpace(Space(5, 10), alone))["host.temporary_directory_free_bytes"] is none
+

@@ -165,7 +165,7 @@ def test_an_init_file_is_read_for_its_key_caches(tmp_path: Path) -> None:
 
 
 def test_free_space_is_that_of_a_directory_and_of_nothing_else(tmp_path: Path) -> None:
-    assert space_of(tmp_path).free_bytes > 0
+    assert not isinstance(space_of(tmp_path), Unknown)
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", Path("/dev/zero"), tmp_path / "a\0b"):
         with pytest.raises(OSError):  # noqa: PT011
