@@ -14,6 +14,7 @@ from myisam_advisor.judging.faults import FAULTS, KnownFaults
 from myisam_advisor.judging.findings import Dropped, NotApplicable, NotEvaluated
 from myisam_advisor.judging.objections import Objections
 from myisam_advisor.judging.resolver import Candidate
+from myisam_advisor.judging.set_back import SetBack
 from myisam_advisor.texts.templates import TextError, object_name
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.look.fact_set import FactSet
@@ -24,6 +25,7 @@ MAXIMUM_FINDINGS_PER_RULE = 1000
 RULE_SECONDS = 3.0
 NAMED_NEEDS = 3
 SCOPES_OF_TABLES = frozenset({"table", "index"})
+CRITICAL = SEVERITIES[0]
 Asked = list[Candidate] | NotEvaluated | NotApplicable
 
 
@@ -35,6 +37,7 @@ class Inquiry:
         self.database = kept.holding(facts)
         self.kept = kept
         self.known_faults = known_faults
+        self._set_back = SetBack(facts, self.database)
         self.contradicted: list[Dropped] = []
         self.undecided: list[NotEvaluated] = []
         variables, status = facts.tables["variable"], facts.tables["status"]
@@ -52,13 +55,23 @@ class Inquiry:
                 why_not = self._not_applicable(rule)
                 if why_not:
                     return NotApplicable(rule.id, why_not)
-                return self._missing(rule) or self._apply(rule) or self._unseen(rule) or []
+                return self._asked(rule)
         except QueryError as error:
             if error.stopped:
                 self.known_faults.stop(rule, str(error), time.monotonic() - started)
                 needs, serious = f"a query that works: {error}", rule.is_shipped and rule.severities != SEVERITIES[-1:]
                 return NotEvaluated(rule.id, needs, _remedy_of_stopped(rule), is_stopped=serious)
             return self.known_faults.fault(rule, f"a query that works: {error}", error)
+
+    def _asked(self, rule: Rule) -> Asked:
+        missing = self._missing(rule)
+        set_back = None if missing else self._set_back.why_not(rule)
+        if missing or set_back is None:
+            return missing or self._apply(rule) or self._unseen(rule) or []
+        # What is critical was seen in something else, such as a queue of connections: it does not wait for the next look.
+        found = self._apply(rule) if CRITICAL in rule.severities else []
+        critical = [one for one in found if one.severity == CRITICAL] if isinstance(found, list) else []
+        return critical or set_back
 
     def _not_applicable(self, rule: Rule) -> str:
         flavour, number = self.server.get("flavour"), self.server.get("version_number")

@@ -1,15 +1,16 @@
-"""What was not seen, so that nobody takes silence for health: tables out of sight, and an interval in which next to nothing happened."""
+"""What was not seen, so that nobody takes silence for health: tables out of sight, counters that were set back, and an interval in which next to nothing happened."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from myisam_advisor.factbase.partial import may_be_part
-from myisam_advisor.judging.findings import LOAD, STOPPED, TABLES, Blind, NotEvaluated
+from myisam_advisor.judging.findings import COUNTERS, LOAD, STOPPED, TABLES, Blind, NotEvaluated
 from myisam_advisor.texts.templates import count, duration
 from myisam_exporter.collectors.myi import WRITE_COMMANDS
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.look.interval import RESET
 
 FACTS_OF_TABLES = frozenset({"tables", "indexes", "totals"})
 # The rule that people would least like to miss, and so the one that is named.
@@ -33,7 +34,7 @@ def tables_are_seen(facts: FactSet) -> bool:
 
 def blind_spots(facts: FactSet, not_evaluated: Sequence[NotEvaluated]) -> tuple[Blind, ...]:
     """What could not be seen, the gravest first."""
-    return (*_tables(facts, not_evaluated), *_stopped(not_evaluated), *_load(facts))
+    return (*_tables(facts, not_evaluated), *_stopped(not_evaluated), *_counters(not_evaluated), *_load(facts))
 
 
 def _is_far(facts: FactSet) -> bool:
@@ -68,6 +69,14 @@ def _stopped(not_evaluated: Sequence[NotEvaluated]) -> Iterable[Blind]:
         others = f" and {len(rules) - 1} more rule{'s' if len(rules) > 2 else ''}" if len(rules) > 1 else ""
         sentence = f"{_capital(named)}{others} could not be asked to the end."
         yield Blind(STOPPED, sentence, _capital(stopped[0].needs.partition(": ")[2]), stopped[0].how, rules)
+
+
+def _counters(not_evaluated: Sequence[NotEvaluated]) -> Iterable[Blind]:
+    """Rules that rest on rates which nobody knows: what they said at the look before may hold as well as not."""
+    rules = tuple(outcome.rule for outcome in not_evaluated if outcome.why == RESET.reason)
+    if rules:
+        sentence = f"{_capital(RESET.reason)}: {len(rules)} rule{'s' if len(rules) != 1 else ''} could not judge."
+        yield Blind(COUNTERS, sentence, "Without counters at both ends there are no rates", RESET.remedy, rules)
 
 
 def _lacks_tables(outcome: NotEvaluated) -> bool:

@@ -131,8 +131,8 @@ class NotEvaluated:
     is_stopped: bool = False
 
 
-# What may not have been seen, and rules that came to no end.
-TABLES, LOAD, STOPPED = "tables", "load", "stopped"
+# What may not have been seen, rules that came to no end, and rates that are not known because counters were set back.
+TABLES, LOAD, STOPPED, COUNTERS = "tables", "load", "stopped", "counters"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,8 @@ METRICS = (
     Metric(
         "advice_blind",
         "gauge",
-        "Always 1; what was not seen, so that silence means nothing: tables (out of sight), load (next to nothing happened), stopped (rules ran out of time or memory).",
+        "Always 1; what was not seen, so that silence means nothing: tables (out of sight), load (next to nothing happened), stopped (rules ran out of time or memory), "
+        "counters (set back within the interval).",
         ("what",),
     ),
     Metric("advice_not_evaluated", "gauge", "Always 1; rules that lack a fact: `myisam-advisor doctor`.", ("rule",)),

@@ -102,6 +102,22 @@ def default_cache(
     )
 
 
+def began_anew(before: Iterable[KeyCache], after: Iterable[KeyCache]) -> bool:
+    """Whether one of these caches was made anew in between, as another size, block size or number of segments does; or counts anew, as after FLUSH STATUS."""
+    earlier = {cache.name: cache for cache in before}
+    both = ((earlier[cache.name], cache) for cache in after if cache.name in earlier)
+    return any(_made_of(old) != _made_of(new) or _counts_anew(old, new) for old, new in both)
+
+
+def _made_of(cache: KeyCache) -> tuple[int | None, ...]:
+    return cache.size_bytes, cache.block_size_bytes, cache.segments
+
+
+def _counts_anew(before: KeyCache, after: KeyCache) -> bool:
+    pairs = ((getattr(before, name), getattr(after, name)) for name in COUNTERS)
+    return any(old is not None and new is not None and new < old for old, new in pairs)
+
+
 KEY_CACHES: SampleKey[tuple[KeyCache, ...]] = SampleKey("key_caches", tuple)
 
 

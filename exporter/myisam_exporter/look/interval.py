@@ -18,7 +18,7 @@ from myisam_exporter.look.snapshot import Snapshot
 RESTART_TOLERANCE_SECONDS = 2.0
 CONNECTIONS = "Connections"  # FLUSH STATUS leaves it as it is
 NO_INTERVAL = Unknown("one sample only: rates need two", "--interval 10s")
-RESET = Unknown("the counters were reset within the interval (FLUSH STATUS)", "run again")
+RESET = Unknown("the counters were reset within the interval (FLUSH STATUS, or another key_buffer_size)", "run again")
 
 
 @dataclass(frozen=True, slots=True)

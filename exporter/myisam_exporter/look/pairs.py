@@ -1,6 +1,6 @@
 """Samples of two moments put side by side, for every collector in one way: for facts, for metrics, and for the plugin that runs without a daemon.
 
-A pair has no earlier half where there is none, where it was taken no earlier, and where FLUSH STATUS set its counters back since.
+A pair has no earlier half where there is none, where it was taken no earlier, and where FLUSH STATUS, or another size of a key cache, set its counters back since.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from dataclasses import field
 from typing import Protocol
 
 from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors.key_caches import KEY_CACHES, began_anew
 from myisam_exporter.collectors.status import STATUS, UPTIME_SINCE_FLUSH
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
 
-FLUSHED_BY_FLUSH_STATUS = frozenset({STATUS.name, "key_caches"})
+FLUSHED_BY_FLUSH_STATUS = frozenset({STATUS.name, KEY_CACHES.name})
 NONE_EARLIER = Unknown("not looked at before")
 
 
@@ -57,7 +58,7 @@ def pairs_between(before: Readings | None, after: Readings) -> dict[str, Pair[ob
     """A pair for every collector that gave something now, Unknown included."""
     if before is None:
         return {name: Pair(sample, others=after.samples) for name, sample in after.samples.items()}
-    reset = FLUSHED_BY_FLUSH_STATUS if _was_flushed(before, after) else frozenset()
+    reset = FLUSHED_BY_FLUSH_STATUS if _was_flushed(before, after) else _resized(before, after)
     return {name: _pair(before, after, name, name in reset) for name in after.samples}
 
 
@@ -77,10 +78,24 @@ def seconds_between(before: Readings, after: Readings, collector: str) -> float 
     return seconds if seconds > 0 else None
 
 
+def _resized(before: Readings, after: Readings) -> frozenset[str]:
+    """The key caches, where one of them was made anew: its counters begin at 0, and some may have overtaken their old value since."""
+    earlier, later = KEY_CACHES.of(before.samples), KEY_CACHES.of(after.samples)
+    if isinstance(earlier, Unknown) or isinstance(later, Unknown) or not began_anew(earlier, later):
+        return frozenset()
+    return frozenset({KEY_CACHES.name})
+
+
 def _was_flushed(before: Readings, after: Readings) -> bool:
     """Whether FLUSH STATUS set counters back: some may have overtaken their old value since."""
-    status, seconds = STATUS.of(after.samples), seconds_between(before, after, STATUS.name)
-    if isinstance(status, Unknown) or seconds is None:
-        return False
-    since_flush = status.number(UPTIME_SINCE_FLUSH)
-    return since_flush is not None and since_flush < seconds and since_flush < (status.uptime_seconds or 0)
+    earlier, later = _flushed_at(before), _flushed_at(after)
+    return earlier is not None and later is not None and earlier != later
+
+
+def _flushed_at(readings: Readings) -> float | None:
+    """At which second of its uptime the server's counters were last set back. Of both it counts whole seconds by one clock: their difference stays, also where that is set."""
+    status = STATUS.of(readings.samples)
+    if isinstance(status, Unknown):
+        return None
+    uptime, since_flush = status.uptime_seconds, status.number(UPTIME_SINCE_FLUSH)
+    return None if uptime is None or since_flush is None else uptime - since_flush

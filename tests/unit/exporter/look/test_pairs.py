@@ -1,12 +1,18 @@
 """Samples side by side: one maker for facts, for scrapes, and for the plugin without a daemon."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
+from myisam_exporter.collectors.key_caches import KeyCache
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.pairs import Latest, pairs_between
 
 FAILED = Unknown("not now")
+CACHE = KeyCache("default", 8 << 20, 1024, 0, read_requests=100, reads=10, write_requests=0, writes=0)
+BEFORE, AFTER = (CACHE,), (replace(CACHE, read_requests=900, reads=10),)
 
 
 def taken(moment: float, **samples: object) -> Latest:
@@ -34,13 +40,21 @@ def status(uptime: int, since_flush: int) -> Status:
     return Status({"Uptime": uptime, "Uptime_since_flush_status": since_flush})
 
 
-@pytest.mark.parametrize(("since_flush", "known"), [(4, False), (10, True), (120, True)])
+@pytest.mark.parametrize(("since_flush", "known"), [(4, False), (0, False), (10, False), (11, False), (120, True)])
 def test_flush_status_takes_the_former_half_of_what_it_sets_back_and_of_nothing_else(since_flush: int, known: bool) -> None:
-    before = taken(10.0, status=status(110, 110), key_caches=("before",), host="before")
-    after = taken(20.0, status=status(120, since_flush), key_caches=("after",), host="after")
+    before = taken(10.0, status=status(110, 110), key_caches=BEFORE, host="before")
+    after = taken(20.0, status=status(120, since_flush), key_caches=AFTER, host="after")
     pairs = pairs_between(before, after)
     assert [pairs[name].before is not None for name in ("status", "key_caches", "host")] == [known, known, True]
     assert [pairs[name].seconds for name in ("status", "host")] == [10.0 if known else None, 10.0]
+
+
+@pytest.mark.parametrize("set_by", [-90, -5, 3600])
+def test_a_clock_that_is_set_flushes_nothing(set_by: int) -> None:
+    """Both uptimes are told by the machine's clock."""
+    before, after = taken(10.0, status=status(110, 100), key_caches=BEFORE), taken(20.0, status=status(120 + set_by, 110 + set_by), key_caches=AFTER)
+    assert pairs_between(before, after)["status"].before is not None
+    assert pairs_between(before, taken(20.0, status=status(120 + set_by, 4)))["status"].before is None
 
 
 def test_a_server_that_is_younger_than_the_interval_was_not_flushed_but_started() -> None:
@@ -78,10 +92,27 @@ def test_a_sample_that_only_others_look_at_now_has_no_interval() -> None:
 
 @pytest.mark.parametrize("unsaid", [FAILED, Status({"Uptime": 120}), Status({"Uptime_since_flush_status": 0})])
 def test_who_does_not_tell_of_a_flush_was_not_flushed(unsaid: object) -> None:
-    before = taken(10.0, status=status(110, 110), key_caches=("before",))
-    assert pairs_between(before, taken(20.0, status=unsaid, key_caches=("after",)))["key_caches"].before == ("before",)
+    before = taken(10.0, status=status(110, 110), key_caches=BEFORE)
+    assert pairs_between(before, taken(20.0, status=unsaid, key_caches=AFTER))["key_caches"].before == BEFORE
 
 
 def test_a_first_status_tells_nothing_of_what_was_counted_before_it() -> None:
-    pairs = pairs_between(taken(10.0, key_caches=("before",)), taken(20.0, status=status(120, 4), key_caches=("after",)))
-    assert pairs["key_caches"].before == ("before",)
+    pairs = pairs_between(taken(10.0, key_caches=BEFORE), taken(20.0, status=status(120, 4), key_caches=AFTER))
+    assert pairs["key_caches"].before == BEFORE
+
+
+@pytest.mark.parametrize(("changed", "goes_on"), [
+    ({"read_requests": 900}, True), ({"blocks_used": 7}, True),
+    ({"size_bytes": 16 << 20, "read_requests": 900}, False), ({"block_size_bytes": 2048, "read_requests": 900}, False), ({"segments": 4, "read_requests": 900}, False),
+    ({"read_requests": 0, "reads": 0}, False), ({"reads": 9}, False), ({"read_requests": None, "reads": None}, True),
+])  # fmt: skip
+def test_a_key_cache_that_was_made_anew_is_not_counted_from(changed: dict[str, Any], goes_on: bool) -> None:
+    """Its counters begin at 0, and 900 are no 800 more than there were."""
+    pairs = pairs_between(taken(10.0, status=status(110, 110), key_caches=BEFORE), taken(20.0, status=status(120, 120), key_caches=(replace(CACHE, **changed),)))
+    assert [pairs[name].before is not None for name in ("key_caches", "status")] == [goes_on, True]
+
+
+def test_a_key_cache_that_came_or_went_leaves_the_others_as_they_are() -> None:
+    hot = replace(CACHE, name="hot", read_requests=0)
+    for before, after in ((BEFORE, (*AFTER, hot)), ((*BEFORE, hot), AFTER)):
+        assert pairs_between(taken(10.0, key_caches=before), taken(20.0, key_caches=after))["key_caches"].before == before
