@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.history.records import LATEST_MOMENT
+from myisam_advisor.history.verification import NOT_ENOUGH
 from myisam_advisor.proofs.kept_files import KeptFileError, KeptFiles
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
@@ -73,9 +74,17 @@ class Entry:
 
     @property
     def came_true(self) -> bool | None:
-        """Whether what was measured lies in the interval that was forecast; None where one of the two cannot tell."""
-        ratio = self.measured[0].ratio if self.measured else None
-        return None if self.forecast is None or ratio is None else self.forecast.low <= ratio <= self.forecast.high
+        """Whether what was measured lies in the interval that was forecast; None where one of the two cannot tell.
+
+        What was measured is an interval, too: it is outside only where no part of it is inside, and inside only where it is clear, and its middle is.
+        """
+        first = self.measured[0] if self.measured else None
+        if self.forecast is None or first is None or first.ratio is None or first.low is None or first.high is None:
+            return None
+        if first.low > self.forecast.high or first.high < self.forecast.low:
+            return False
+        is_inside = self.forecast.low <= first.ratio <= self.forecast.high
+        return True if is_inside and first.verdict != NOT_ENOUGH else None
 
 
 class LedgerError(ValueError):

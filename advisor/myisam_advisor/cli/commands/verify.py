@@ -130,7 +130,6 @@ def verify(
     from myisam_advisor.history.paths import history_path, readable_histories
     from myisam_advisor.history.reader import changes_of, targets_of
     from myisam_advisor.history.remedies_made import doubts, is_made, last_change
-    from myisam_advisor.history.verification import overall
 
     path = history_file or next(iter(readable_histories()), history_path())
     target = _target(targets_of(path), label, path)
@@ -155,7 +154,14 @@ def verify(
         print(_as_text(target, at, near, found, cautions), end="")
     if own and not _caution(load):
         _note(target, at, own, outcomes, found.forecasts)
-    sys.exit(EXIT_STATUSES[overall(outcomes)])
+    sys.exit(EXIT_STATUSES[_verdict(found)])
+
+
+def _verdict(found: Compared) -> str:
+    """Of all measures together; under another load nothing can be told of the change."""
+    from myisam_advisor.history.verification import NOT_ENOUGH, overall
+
+    return NOT_ENOUGH if _caution(found.load) else overall(found.outcomes)
 
 
 def _note(
@@ -252,12 +258,16 @@ def _compared(
     def curve(name: str) -> Curve:
         return Curve(target, name, tuple((moment, sample.get(name)) for moment, _, sample in samples))
 
+    asked = [
+        (measure, name)
+        for measure in measures
+        for name in names
+        if name == measure.fact or name.startswith(f"{measure.fact}[")
+    ]
     outcomes = []
-    for measure in measures:
+    for measure, name in asked:
         per = {moment: sample.get(measure.per) for moment, _, sample in samples} if measure.per else None
-        for name in names:
-            if name == measure.fact or name.startswith(f"{measure.fact}["):
-                outcomes.append(compare_measure(measure, curve(name), per, compared))
+        outcomes.append(compare_measure(measure, curve(name), per, compared, len(asked)))
     load = compare_measure(Measure(LOAD, "higher"), curve(LOAD), None, compared) if LOAD in names else None
     before = [sample for moment, _, sample in samples if compared.before_begin <= moment <= compared.before_end]
     forecasts = {rule: told for rule in rules if (told := forecast_before(rule, before))}
@@ -307,14 +317,14 @@ def _parts(
     for change in near:
         yield Text(printable(f"  {_said(change.noticed_at)}  {change}"))
     if len(separate(near)) > 1:
-        yield Text("Several changes fall into this time: what follows is the work of all of them.", style="yellow")
+        yield Text("Several changes fall into this time: what follows may be the work of any of them.", style="yellow")
     told = [one for one in found.outcomes if has_enough_samples(one)]
     if told:
         yield from outcome_lines(told, found.load, width)
         if len(told) < len(found.outcomes):
             yield Text(f"{len(found.outcomes) - len(told)} more have too few samples.", style="dim")
         yield from (Text(printable(caution), style="yellow") for caution in cautions)
-    yield Text(overall(found.outcomes).capitalize() + ".", style="bold")
+    yield Text(_verdict(found).capitalize() + ".", style="bold")
     if overall(found.outcomes) == NOT_ENOUGH:
         yield Text(_what_is_lacking(found, has_samples=bool(told)))
 
@@ -324,16 +334,23 @@ def _what_is_lacking(found: Compared, *, has_samples: bool) -> str:
     from myisam_advisor.history.missing_samples import what_is_missing
 
     if has_samples:
-        return "The samples differ too much for an answer: a longer --window has more of them."
+        return (
+            "The samples differ too much for an answer, or were on their way before the change or are still so: "
+            "a longer --window has more of them, and --settle leaves out the time in which caches fill."
+        )
     counts = [one.samples for one in (*found.outcomes, *([found.load] if found.load else []))]
     most = (max((one for one, _ in counts), default=0), max((one for _, one in counts), default=0))
     return what_is_missing(most, found.moments, found.window, time.time())
 
 
 def _caution(load: MeasureOutcome | None) -> str:
-    from myisam_advisor.history.verification import ALIKE_LOADS
+    from myisam_advisor.history.verification import ALIKE_LOADS, MINIMUM_SAMPLES
 
-    if load is None or load.ratio is None or ALIKE_LOADS[0] <= load.ratio <= ALIKE_LOADS[1]:
+    if load is None or min(load.samples) < MINIMUM_SAMPLES:
+        return ""
+    if load.ratio is None:
+        return "Before the change there was no load: choose a time with a like one (--at, --window)."
+    if ALIKE_LOADS[0] <= load.ratio <= ALIKE_LOADS[1]:
         return ""
     return (
         f"The load was {load.ratio:.1f} times as high afterwards: this compares two loads rather than two settings. "
@@ -345,7 +362,6 @@ def _as_json(at: float, near: Sequence[Change], found: Compared, cautions: Seque
     import json
     from dataclasses import asdict
 
-    from myisam_advisor.history.verification import overall
     from myisam_advisor.texts.json_documents import heading
 
     document = {
@@ -356,6 +372,6 @@ def _as_json(at: float, near: Sequence[Change], found: Compared, cautions: Seque
         "measures": [asdict(outcome) for outcome in found.outcomes],
         "load": asdict(found.load) if found.load else None,
         "caution": " ".join(cautions) or None,
-        "verdict": overall(found.outcomes),
+        "verdict": _verdict(found),
     }
     return json.dumps(document, indent=1)

@@ -17,7 +17,7 @@ from myisam_advisor.history.ledger import (
     ledger_in_words,
     text_of,
 )
-from myisam_advisor.history.verification import IMPROVED
+from myisam_advisor.history.verification import IMPROVED, NOT_ENOUGH, UNCHANGED
 from tests.support import program
 from tests.unit.advisor.history.test_verification import SEGMENTS, Noticed, history
 
@@ -37,9 +37,19 @@ def test_what_is_noted_is_found_again_and_a_later_look_takes_its_place(tmp_path:
     assert ledger.entries() == ([entry(Forecast(0.4, 0.6, "two tables"), noted_at=NOW + 5)], [])
 
 
-@pytest.mark.parametrize(("forecast", "ratio", "came_true"), [(None, 0.5, None), (Forecast(0.4, 0.6, ""), 0.5, True), (Forecast(0.7, 0.9, ""), 0.5, False), (Forecast(0.4, 0.6, ""), None, None)])  # fmt: skip
-def test_a_forecast_comes_true_or_not_or_nobody_can_tell(forecast: Forecast | None, ratio: float | None, came_true: bool | None) -> None:
-    assert entry(forecast, ratio).came_true is came_true
+@pytest.mark.parametrize(
+    ("forecast", "ratio", "low", "high", "verdict", "came_true"),
+    [
+        (None, 0.5, 0.4, 0.6, IMPROVED, None), (Forecast(0.4, 0.6, ""), 0.5, 0.45, 0.55, IMPROVED, True), (Forecast(0.7, 0.9, ""), 0.5, 0.4, 0.6, IMPROVED, False),
+        (Forecast(0.1, 0.3, ""), 0.5, 0.4, 0.6, IMPROVED, False), (Forecast(0.4, 0.6, ""), None, None, None, NOT_ENOUGH, None),
+        # Its middle is right, or wrong, by chance.
+        (Forecast(0.9, 1.1, ""), 1.0, 0.3, 3.0, NOT_ENOUGH, None), (Forecast(0.9, 1.1, ""), 1.0, None, None, NOT_ENOUGH, None), (Forecast(0.8, 0.9, ""), 1.0, 0.85, 1.15, UNCHANGED, None),
+        (Forecast(0.8, 0.9, ""), 0.95, 0.85, 1.05, UNCHANGED, None), (Forecast(0.95, 0.99, ""), 0.97, 0.85, 1.1, UNCHANGED, True),
+    ],
+)  # fmt: skip
+def test_a_forecast_comes_true_or_not_or_nobody_can_tell(forecast: Forecast | None, ratio: float | None, low: float | None, high: float | None, verdict: str, came_true: bool | None) -> None:
+    entry = Entry("here", "key-cache-contention", NOW - 100, NOW, forecast, (Measured("x", ratio, low, high, verdict),), IMPROVED)
+    assert entry.came_true is came_true
 
 
 def test_verify_notes_what_came_of_a_rule_and_history_shows_that_nothing_was_forecast(tmp_path: Path) -> None:
