@@ -377,9 +377,9 @@ def test_upgrade_remove_and_purge(system: System, newer: Path) -> None:
 
     system.run("systemctl", "disable", "myisam-advisor-munin.socket")
     own = {"/etc/munin/plugins/myisam_advisor_own", "/etc/munin/plugin-conf.d/myisam-advisor-own"}
-    system.run("sh", "-c", f"myisam-advisor munin install && myisam-advisor munin install --instance forum && touch {TEXTFILE} {' '.join(own)}")
+    system.run("sh", "-c", f"myisam-advisor munin install && myisam-advisor munin install --instance forum && touch {TEXTFILE} {' '.join(own)} && systemctl start --no-block myisam-advisor-check")  # a minute's
     system.run("dpkg", "--remove", "myisam-advisor")
-    assert not (system.root / TEXTFILE[1:]).exists()
+    assert (system.attempt("systemctl", "is-active", "myisam-advisor-check.service").stdout, (system.root / TEXTFILE[1:]).exists()) == ("inactive\n", False)
     assert system.attempt("systemctl", "is-active", SERVICE).stdout == "inactive\n"
     assert not (system.root / "usr/bin/myisam-advisor").exists()
     assert (system.root / STATE[1:] / "history.sqlite").exists()
