@@ -59,8 +59,11 @@ def who_asks(target: Target, timeout_seconds: int) -> str:
     """As whom the server is asked, as whom this machine is looked at, and which server it is."""
     with Session(target, timeout_seconds) as session:
         account, version = session.account(), session.version
+        lets_everybody_in = session.asks_nobody()
     product = f"{PRODUCT_NAMES[version.flavour]} {'.'.join(map(str, version.number))}"
     whom = f"the anonymous account {shown(account)}" if is_anonymous(account) else account
+    if lets_everybody_in:
+        whom = "anybody (skip-grant-tables: the server asks nobody who they are, and lets them do everything)"
     return f"As {whom}, on this machine as {_system_user()}: {product} at {target.label}"
 
 

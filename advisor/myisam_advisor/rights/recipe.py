@@ -21,13 +21,18 @@ from myisam_advisor.rights.sights import HIDDEN, LOGIN, NOT_KNOWN, PROCESSLIST, 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.kernel.rights import FILES_DROP_IN
-from myisam_exporter.server.account import Step
+from myisam_exporter.server.account import UNLOGGED, Step
 from myisam_exporter.server.sql import quote_account, statement
 
 DAC_READ_SEARCH = frozenset({"cap_2", "cap_dac_read_search"})
 OWN_LOGIN = (
     "the service has a login of its own (its command line, an option file), which is left alone: what that account "
     "needs is printed by myisam-advisor grants --account NAME"
+)
+OTHER_LOGIN = (
+    "{account} is in the server already and does not let the service in: it has a password or another plugin, or is locked or expired. "
+    "It is left alone: what it may see helps nobody who is refused. SHOW CREATE USER {account}; tells (MySQL 5.7, MariaDB 10.2 and later). "
+    "If nobody else uses it, remove it ({removal}) and run this again; if its password is known, give the service that in an option file (password.conf)"
 )
 
 
@@ -74,8 +79,9 @@ def recipe_of(
     present = present_text(service.drop_in_folder)
     text = drop_in_text(server.wanted) if wants_files or is_outdated(present) else ""
     lacks_account = any(sight.name in (LOGIN, PROCESSLIST, WAITS) and sight.state == HIDDEN for sight in sights)
-    steps = server.steps if lacks_account and not own_login and not service.is_master else ()
-    problem = (OWN_LOGIN if own_login else server.problem) if lacks_account else ""
+    refused = any(sight.name == LOGIN and sight.state == HIDDEN for sight in sights) and server.has_account
+    steps = server.steps if lacks_account and not own_login and not refused and not service.is_master else ()
+    problem = _account_problem(service, server, own_login=own_login, refused=refused) if lacks_account else ""
     is_new = bool(text) and text != present
     waits = bool(text) and not DAC_READ_SEARCH & set(identity.capabilities)
     return Recipe(service, text if is_new else "", present, steps, problem, is_new or waits or bool(steps))
@@ -123,8 +129,19 @@ def undo(service: Service) -> list[str]:
 
 
 def drop_account(service: Service) -> str:
-    """What removes the account; nothing for one that was there before us."""
-    return "" if service.is_master else statement("DROP USER {};", quote_account(service.user_name, "localhost"))
+    """What removes the account, of this server alone as it was made; nothing for one that was there before us."""
+    removed = statement("DROP USER {};", quote_account(service.user_name, "localhost"))
+    return "" if service.is_master else f"{UNLOGGED} {removed}"
+
+
+def _account_problem(service: Service, server: ServerSide, *, own_login: bool, refused: bool) -> str:
+    """Why nothing is done for the account, where that is so."""
+    if own_login:
+        return OWN_LOGIN
+    if refused and not service.is_master:
+        account = quote_account(service.user_name, "localhost")
+        return OTHER_LOGIN.format(account=account, removal=drop_account(service))
+    return server.problem
 
 
 def _by_drop_in(sight: Sight) -> bool:

@@ -25,11 +25,15 @@ NOTHING_SPECIAL = Wanted()
 
 @dataclass(frozen=True, slots=True)
 class ServerSide:
-    """What the service needs of the server, and the statements that its account lacks; `problem` says why these are not known."""
+    """What the service needs of the server, and the statements that its account lacks; `problem` says why these are not known.
+
+    `has_account`: there is one of its name, which the statements give their rights to.
+    """
 
     wanted: Wanted = NOTHING_SPECIAL
     steps: tuple[Step, ...] = ()
     problem: str = ""
+    has_account: bool = False
 
 
 def ask_server(target: Target, timeout_seconds: int, user: str) -> ServerSide:
@@ -38,7 +42,8 @@ def ask_server(target: Target, timeout_seconds: int, user: str) -> ServerSide:
         with Session(target, timeout_seconds) as session:
             wanted = _wanted(session, target)
             try:
-                return ServerSide(wanted, tuple(account.missing_steps(session, user)))
+                steps, is_there = account.missing_steps(session, user), account.has_account(session, user)
+                return ServerSide(wanted, tuple(steps), has_account=is_there)
             except StatementRefusedError as error:
                 return ServerSide(wanted, problem=str(error))
     except UserError as error:

@@ -25,6 +25,10 @@ REASONS = {
 REPLICATION_REASON = "lag and errors of a replica"
 # From here on MariaDB has unix_socket built in, and takes IDENTIFIED VIA without installing it.
 SOCKET_BUILT_IN = (10, 4)
+# Of this server alone: made on a replica it would be a transaction that its source does not have, and on a source it would end the
+# replication to whoever has an account of that name already (error 1396), or lacks it (1133, 1410) or the plugin (1524).
+UNLOGGED = statement("SET SESSION sql_log_bin = 0;")
+UNLOGGED_REASON = "for this server alone: replicas and sources are not told"
 ACCOUNTS = "SELECT COUNT(*) FROM mysql.user WHERE User = %s AND Host = 'localhost'"
 SOCKET_PLUGINS = "SELECT PLUGIN_NAME FROM information_schema.PLUGINS WHERE PLUGIN_STATUS = 'ACTIVE' AND PLUGIN_NAME IN ('unix_socket', 'auth_socket')"
 # Characters of names: MySQL manual, "Grant Tables" and the release notes of 5.7.8 and 8.0.17; MariaDB 10.6.1, MDEV-24312. Tried on four servers.
@@ -87,15 +91,21 @@ def _granted(account: Sql, rights: Mapping[Sql, str]) -> list[Step]:
 def missing_steps(session: Session, account: str) -> list[Step]:
     """Of what `statements` lists for a system user on this machine, that which is not there yet: its GRANTs, and CREATE USER where there is none.
 
-    Raises StatementRefusedError where this session may not look, and as `statements` does.
+    Where the server has a binary log, they are kept out of it: the service is this machine's, and so is its account. Raises
+    StatementRefusedError where this session may not look, and as `statements` does.
     """
     version = session.version
     _refuse_unusable(version, account, "localhost")
     quoted_account = quote_account(account, "localhost")
-    granted = _granted(quoted_account, REASONS)
-    if whole_number(session.row(ACCOUNTS, 1, (account,))[0]):
-        return granted
-    return [*_by_socket(version, quoted_account, has_plugin=has_socket_plugin(session)), *granted]
+    unlogged = [Step(UNLOGGED, UNLOGGED_REASON)] if whole_number(session.row("SELECT @@log_bin", 1)[0]) else []
+    is_there = has_account(session, account)
+    created = [] if is_there else _by_socket(version, quoted_account, has_plugin=has_socket_plugin(session))
+    return [*unlogged, *created, *_granted(quoted_account, REASONS)]
+
+
+def has_account(session: Session, account: str) -> bool:
+    """Whether the server has an account of this name for this machine, whatever it logs in by. Raises StatementRefusedError."""
+    return bool(whole_number(session.row(ACCOUNTS, 1, (account,))[0]))
 
 
 def has_socket_plugin(session: Session) -> bool:

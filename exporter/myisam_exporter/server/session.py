@@ -28,6 +28,8 @@ NO_LIMIT = 2**64 - 1
 WHOLE_QUERY_TIMEOUTS = 2
 TOO_SLOW = "what it was asked in one look took too long together"
 # Servers' error numbers: manual, "Error Message Reference".
+# ER_OPTION_PREVENTS_STATEMENT, of SHOW GRANTS.
+NO_ACCOUNTS = 1290
 PRIVILEGE_ERRORS = frozenset({1044, 1045, 1142, 1143, 1227})
 
 
@@ -213,6 +215,14 @@ class Session:
         """The account this session is authorised as, quoted for a GRANT."""
         user, _, host = self.row("SELECT CURRENT_USER()", 1)[0].rpartition("@")
         return quote_account(user, host)
+
+    def asks_nobody(self) -> bool:
+        """Whether the server runs with skip-grant-tables: it lets everybody in, with all rights, and has no accounts until it is started without."""
+        try:
+            self.rows("SHOW GRANTS")
+        except StatementRefusedError as error:
+            return error.number == NO_ACCOUNTS
+        return False
 
     def stay(self) -> None:
         """Have it kept where nothing is asked for long: some sites end a connection that was idle for half a minute. Raises as `rows` does."""

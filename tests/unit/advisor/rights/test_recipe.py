@@ -149,4 +149,15 @@ def test_undo_takes_it_away_once(service: Service, asked: list[str]) -> None:
     assert asked == ["daemon-reload", f"restart -- {SERVICE}", "stop"]
     assert undo(service) == []
     assert [drop_account(replace(service, user=user)) for user in ("root", "", "mysql")] == ["", "", ""]
-    assert drop_account(replace(service, user="o'brien")) == "DROP USER `o'brien`@'localhost';"
+    assert drop_account(replace(service, user="o'brien")) == "SET SESSION sql_log_bin = 0; DROP USER `o'brien`@'localhost';"
+
+
+def test_an_account_that_refuses_the_service_is_given_nothing(service: Service) -> None:
+    """Rights of it would help nobody, and the next look would offer them again."""
+    recipe = recipe_of(service, PLAIN, NOBODY, replace(SERVER, has_account=True), own_login=False)
+    assert recipe.steps == ()
+    assert "'myisam-advisor'@'localhost' is in the server already and does not let the service in" in recipe.account_problem
+    assert "(SET SESSION sql_log_bin = 0; DROP USER 'myisam-advisor'@'localhost';)" in recipe.account_problem
+    # One that lets it in and lacks a right gets it.
+    hidden = [Sight(LOGIN, "server login", SEEN, ""), Sight("process", "PROCESS", HIDDEN, "", "no privilege")]
+    assert recipe_of(service, PLAIN, hidden, replace(SERVER, has_account=True), own_login=False).steps == STEPS

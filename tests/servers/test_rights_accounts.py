@@ -1,0 +1,78 @@
+"""The service's account on servers with replicas, with an account of that name already, and without accounts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from MySQLdb import Error
+
+from myisam_advisor.rights.server_side import ask_server, make_account
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.server.account import UNLOGGED
+from tests.support.program import run
+from tests.support.servers import CopiedServer, binaries_of
+from tools.fetched_servers import FETCHED_SERVERS, FURTHER_SERVERS
+
+from .conftest import on_every_server, target
+
+USER = "rights-alone"
+ACCOUNT = f"'{USER}'@'localhost'"
+SHOW_POSITION = ("SHOW MASTER STATUS", "SHOW BINARY LOG STATUS")
+
+
+@contextmanager
+def removed_account(server: PrivateServer) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        server.execute(f"DROP USER {ACCOUNT}")
+
+
+def position(server: PrivateServer) -> tuple[object, ...]:
+    """How far the binary log goes."""
+    for statement in SHOW_POSITION:
+        try:
+            return tuple(server.execute(statement)[0][:2])
+        except Error:
+            continue
+    raise AssertionError("no binary log")
+
+
+@pytest.mark.parametrize("kind", [*FETCHED_SERVERS, *FURTHER_SERVERS])
+def test_what_is_made_for_this_server_is_not_told_to_its_replicas(kind: str) -> None:
+    """A replica that has the account already would end its replication, and so would one without it at a GRANT or DROP."""
+    with CopiedServer(binaries_of(kind), ["--log-bin=b", "--server-id=7"]) as server:
+        server.execute(f"CREATE USER {ACCOUNT}")
+        with removed_account(server):
+            before = position(server)
+            wanted = ask_server(target(server), 10, USER)
+            assert [str(step.command).partition(" ")[0] for step in wanted.steps] == ["SET", "GRANT", "GRANT"]
+            assert make_account(target(server), 10, wanted.steps) == ""
+            assert "PROCESS" in str(server.execute(f"SHOW GRANTS FOR {ACCOUNT}"))
+            assert position(server) == before
+
+
+@on_every_server
+def test_a_server_without_a_binary_log_is_told_nothing_of_one(server: PrivateServer) -> None:
+    assert UNLOGGED not in [step.command for step in ask_server(target(server), 10, USER).steps]
+
+
+@on_every_server
+def test_whether_the_account_is_there_is_told(server: PrivateServer) -> None:
+    assert not ask_server(target(server), 10, USER).has_account
+    server.execute(f"CREATE USER '{USER}'@'%'")
+    try:
+        assert not ask_server(target(server), 10, USER).has_account
+    finally:
+        server.execute(f"DROP USER '{USER}'@'%'")
+    server.execute(f"CREATE USER {ACCOUNT}")
+    with removed_account(server):
+        assert ask_server(target(server), 10, USER).has_account
+
+
+@pytest.mark.parametrize("kind", ["mariadb-10.11", "mysql-9.7"])
+def test_a_server_that_asks_nobody_who_they_are_is_told_as_that(kind: str) -> None:
+    with CopiedServer(binaries_of(kind), ["--skip-grant-tables"]) as server:
+        told = run("rights", "--service", "myisam-advisor-that-is-not-here", "--socket", server.socket, "--user", "root").stdout
+    assert told.startswith("As anybody (skip-grant-tables: ")
+    assert "anonymous" not in told
