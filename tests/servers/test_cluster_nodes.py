@@ -17,6 +17,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.sql import Sql, quote_table, statement
 from tests.support.daemon import free_port
+from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of, status_number
 
 from .conftest import look, target
@@ -85,3 +86,21 @@ def test_a_server_without_a_provider_is_no_node() -> None:
         assert "node" not in " ".join(passed.cost)
         with Session(target(alone)) as session:
             assert not looked_at(session, ("d",), "InnoDB", None, Path("/proc")).here.galera
+
+
+@pytest.mark.parametrize(("mode", "to", "told"), [
+    ("REPLICATE_MYISAM", "innodb", "CHECKSUM TABLE on each"), ("REPLICATE_MYISAM,REPLICATE_ARIA", "aria", "CHECKSUM TABLE on each"),
+    ("REPLICATE_MYISAM", "aria", "no node sends those of Aria"), ("", "innodb", "does not replicate MyISAM's rows"),
+])
+def test_a_cluster_that_sends_statements_on_myisam_is_not_said_to_keep_its_rows(mode: str, to: str, told: str) -> None:
+    with node(f"--wsrep-mode={mode}") as server:
+        assert (sent(server, f"INSERT INTO {TABLE} VALUES (2)") == 1) is bool(mode)
+        script = run("migrate", "d.m", "--to", to, "--format", "sql", "--socket", server.socket, "--user", "root").stdout
+        assert told in script
+        assert ("does not replicate MyISAM's rows" in script) is (not mode)
+        assert (f"\n-- CHECKSUM TABLE {TABLE};" in script) is bool(mode)
+        assert "\nALTER" not in script
+        passed = admitted(server, statement("ALTER TABLE {} ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;", TABLE))
+        assert passed.remedy.commands == ()
+        assert ("empty copy" in " ".join(passed.instead)) is (not mode)
+        assert ("CHECKSUM TABLE on each" in " ".join(passed.instead)) is bool(mode)

@@ -9,9 +9,10 @@ from tests.support.daemon import wait_for
 from tests.support.program import run
 
 from .clients import client
-from .test_replicas import WAIT_SECONDS, own_transactions, source_and_replica, start
+from .test_replicas import TO_INNODB, WAIT_SECONDS, admitted, channel, own_transactions, source_and_replica, start
 
 KINDS = {"mysql-5.6": "mariadb", "mysql-9.7": "mysql-client", "mariadb-10.11": "mariadb"}
+MIXED_ENGINES = 1785
 OF_LOG, OF_REPLICA = "each replica runs every ALTER too", "This server is a replica: run the script on its source"
 
 
@@ -66,3 +67,40 @@ def test_where_nothing_is_replicated_nothing_is_said_of_it(mariadb: PrivateServe
             assert "is a replica" not in told(mariadb, form)
     finally:
         mariadb.execute("DROP DATABASE d")
+
+
+def test_a_replica_that_was_converted_by_halves_is_stopped_by_its_source_as_is_said() -> None:
+    with source_and_replica("mysql-9.7", "--gtid-mode=ON", "--enforce-gtid-consistency=ON") as (first, second):
+        start("mysql-9.7", first, second)
+        first.execute("CREATE DATABASE d", *(f"CREATE TABLE d.{name} (a INT NOT NULL PRIMARY KEY, b INT) ENGINE=MyISAM" for name in "tu"), "INSERT INTO d.t VALUES (1, 1)", "INSERT INTO d.u VALUES (1, 1)")
+        assert wait_for(lambda: own_transactions(first) == own_transactions(second), WAIT_SECONDS)
+        for form in ("text", "sql"):
+            assert "until all tables are converted which one statement changes together" in " ".join(told(second, form).replace("\n-- ", " ").split())
+            assert "stops replication with error 1785" not in told(first, form)
+        assert "stops replication with error 1785" in " ".join(admitted(second, TO_INNODB).cost)
+        unlogged = "SET SESSION sql_log_bin = 0"
+        second.execute(unlogged, "ALTER TABLE d.t ENGINE=InnoDB")
+        first.execute("UPDATE d.t, d.u SET t.b = 2, u.b = 2 WHERE t.a = u.a")
+        assert wait_for(lambda: channel(second)["error"] == MIXED_ENGINES, WAIT_SECONDS)
+        judged = run("check", "gtid-mixed-engines", "--interval", "0", "--socket", second.socket, "--user", "root").stdout
+        assert "Replication has stopped with error 1785" in " ".join(judged.split())
+        # As is said there.
+        second.execute(unlogged, "ALTER TABLE d.u ENGINE=InnoDB", "START REPLICA")
+        assert wait_for(lambda: own_transactions(first) == own_transactions(second), WAIT_SECONDS)
+        assert first.execute("CHECKSUM TABLE d.t, d.u") == second.execute("CHECKSUM TABLE d.t, d.u")
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mariadb-11.8", "mysql-9.7"])
+def test_filters_by_database_let_the_script_through(name: str) -> None:
+    """MariaDB logs, and applies, no ALTER of a client that uses no database where only some are replicated."""
+    with source_and_replica(name, "--binlog-do-db=d", "--replicate-do-db=d") as (first, second):
+        start(name, first, second)
+        first.execute("CREATE DATABASE d")
+        first.execute("CREATE TABLE d.t (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", database="d")
+        assert wait_for(lambda: engine(second) == "MyISAM", WAIT_SECONDS)
+        script = told(first, "sql")
+        assert "\nUSE `d`;" in script
+        words = [*client("mysql-client" if name == "mysql-9.7" else "mariadb"), "--socket", str(first.socket), "--user", "root"]
+        done = subprocess.run(words, input=script, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        assert wait_for(lambda: engine(second) == "InnoDB", WAIT_SECONDS)

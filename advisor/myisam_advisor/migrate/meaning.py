@@ -96,8 +96,10 @@ def _of_any(subject: Subject) -> Iterator[Change]:
     if present.galera:
         yield Change(
             "galera-copies",
-            "Galera does not replicate MyISAM's rows: other nodes may hold empty copies, and the ALTER runs on all of them.",
-            statement("SELECT COUNT(*) FROM {};", table),
+            "REPLICATE_MYISAM sends statements to the other nodes, not rows: they may differ, and the ALTER runs on all of them. Compare them first, on each node."
+            if present.sends_myisam
+            else "Galera does not replicate MyISAM's rows: other nodes may hold empty copies, and the ALTER runs on all of them.",
+            statement("CHECKSUM TABLE {};" if present.sends_myisam else "SELECT COUNT(*) FROM {};", table),
         )
     if present.group:
         yield Change(

@@ -67,7 +67,9 @@ def _missing_engine(to: str, kind: ServerKind) -> Iterator[Refusal]:
         yield Refusal(
             1290,
             "the server is read-only, as replicas are",
-            "Run it on the source: replication brings it here.",
+            "It is a member of a group: the script says what is done on the primary."
+            if kind.group
+            else "Run it on the source: replication brings it here.",
             may=True,
         )
     if to.lower() in kind.forbidden_engines:

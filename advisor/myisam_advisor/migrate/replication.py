@@ -18,13 +18,18 @@ ON_A_REPLICA = (
     "This server is a replica: run the script on its source, from where every ALTER comes here. Run here, it leaves transactions that the source\n"
     "does not have: with GTIDs the next failover breaks. To convert a replica first, run SET SESSION sql_log_bin = 0 before it, in the same session."
 )
+# Tried on MySQL 9.7, binlog_format=ROW: an UPDATE of two MyISAM tables of the source, of which the replica had one converted so.
+TOGETHER = (
+    "Then stop the applier (STOP REPLICA SQL_THREAD; before 8.0.22 STOP SLAVE SQL_THREAD) until all tables are converted which one statement changes together:\n"
+    "under enforce_gtid_consistency a change of one that is converted and one that is not stops replication with error 1785, while the source allows it."
+)
 
 
 def of_replication(here: ServerKind, *, is_replica: bool) -> list[str]:
     """What is to be known before the script is run; on a node of a cluster all of it stands in comments (cluster.py)."""
     if here.clustered:
         return []
-    told = [ON_A_REPLICA] if is_replica else []
+    told = [ON_A_REPLICA, *([TOGETHER] if here.gtid and here.logs_changes else [])] if is_replica else []
     return [*told, f"The binary log is on: {LOGGED}"] if here.logs_changes else told
 
 
@@ -33,7 +38,7 @@ def is_replica(session: Session) -> bool:
     version = session.version
     if version.flavour != MARIADB and version.at_least(mysql=(5, 7)):
         rows = session.rows_or_unknown(RECEIVERS, 2)
-        return not isinstance(rows, Unknown) and any(not (row[0] or "").startswith(GROUP_CHANNELS) for row in rows)
+        return not isinstance(rows, Unknown) and any(row[0] not in GROUP_CHANNELS for row in rows)
     if version.flavour == MARIADB and replication_right(version) is not None:
         shown = session.records_or_unknown(SHOW_ON_MARIADB)
         if not isinstance(shown, Unknown) and shown:

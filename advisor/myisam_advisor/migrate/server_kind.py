@@ -118,12 +118,15 @@ class ServerKind:
     strict_at_first_row: bool = False
     # Whether it writes a binary log.
     logs_changes: bool = False
+    # MariaDB's wsrep_mode (before 10.6 wsrep_replicate_myisam): nodes send statements on MyISAM and Aria tables to each other.
+    sends_myisam: bool = False
+    sends_aria: bool = False
     # Lists of members of which the server says that two are one.
     repeated_members: frozenset[MemberList] = frozenset()
 
     @property
     def clustered(self) -> bool:
-        """Whether it is a node of a cluster, which sends MyISAM's rows to no other."""
+        """Whether it is a node of a cluster, or a member of a group: what is altered here is altered on rows of others, too."""
         return self.galera or self.group
 
     @property
@@ -191,6 +194,7 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
     forbidden = tuple(
         name.strip().lower() for name in told.get("disabled_storage_engines", "").split(",") if name.strip()
     )
+    sent = told.get("wsrep_mode", "").upper()
     return ServerKind(
         flavour=flavour, version=version, strict=strict,
         strict_innodb=is_on("innodb_strict_mode", usual.strict_innodb),
@@ -223,6 +227,8 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         compression_algorithm=told.get("innodb_compression_algorithm", "zlib").lower(),
         full_checksums="full_crc32" in told.get("innodb_checksum_algorithm", "full_crc32"),
         logs_changes=is_on("log_bin", False),
+        sends_myisam=wsrep and ("REPLICATE_MYISAM" in sent or is_on("wsrep_replicate_myisam", False)),
+        sends_aria=wsrep and "REPLICATE_ARIA" in sent,
         strict_at_first_row=usual.strict if modes is None else strict and not any(mode in modes for mode in STRICT_AT_EACH_ROW),
     )  # fmt: skip
 

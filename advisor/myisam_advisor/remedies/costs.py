@@ -43,6 +43,7 @@ class Costs:
             return
         if command.logged is Logged.ALWAYS:
             yield from self._logged_costs(command.verb or "statement")
+            yield from self._mixed_costs(command)
         elif (
             command.logged is Logged.UNLESS_TOLD
             and self._state.logs_changes is None
@@ -138,6 +139,15 @@ class Costs:
             yield (
                 "This server is a replica itself: if you run it here, it leaves a transaction that its source does not have, and with GTIDs the next failover breaks. "
                 "Run it on the source, or after SET SESSION sql_log_bin = 0 in the same session, which keeps it out of the binary log."
+            )
+
+    def _mixed_costs(self, command: Statement) -> Iterable[str]:
+        """What stops a replica that was converted before its source: tried on MySQL 9.7, an UPDATE of two tables whose source had both as MyISAM."""
+        into_innodb = Change.INTO_INNODB in command.changes
+        if into_innodb and self._state.is_replica and self._state.refuses_mixed_engines:
+            yield (
+                "On this replica alone, convert it together with all tables that one statement changes with it, while the applier is stopped: under "
+                "enforce_gtid_consistency a change of both engines stops replication with error 1785, while its source allows it."
             )
 
     def _disk_costs(self, command: Statement) -> Iterable[str]:

@@ -99,7 +99,7 @@ class RemedyGate:
         if command.logged is Logged.UNLESS_TOLD and self._keeps_out_of_the_log:
             quiet = command.unlogged()
             if quiet is not None:
-                others = "the other nodes" if self._state.is_cluster_node else "the replicas"
+                others = self._others
                 if command.verb == "REPAIR TABLE":
                     said.charge(
                         f"NO_WRITE_TO_BINLOG keeps it from {others}: their files are their own, and not damaged by this. Rows that the repair loses, "
@@ -117,6 +117,13 @@ class RemedyGate:
                 else "The binary log is on: each replica runs it too."
             )
         yield command
+
+    @property
+    def _others(self) -> str:
+        """Who would run what is not kept here."""
+        if self._state.is_cluster_node:
+            return "the other nodes"
+        return "the other members" if self._state.is_group_member else "the replicas"
 
     @property
     def _keeps_out_of_the_log(self) -> bool:

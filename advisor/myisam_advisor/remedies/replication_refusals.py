@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_advisor.remedies.server_state import ServerState
-from myisam_advisor.remedies.statements.base import Change, Phase, Statement
+from myisam_advisor.remedies.statements.base import Change, Logged, Phase, Statement
 from myisam_advisor.texts.templates import object_name
 
 IN_MY_CNF = "Set it in my.cnf and restart"
@@ -34,6 +34,12 @@ class ReplicationRefusals:
             return ""
         if Change.INTO_INNODB in command.changes:
             name = object_name(*map(str, command.table)) if command.table else "the table"
+            if self._state.sends_myisam:
+                return (
+                    "No ALTER on a cluster node before all are compared: REPLICATE_MYISAM sends statements, not rows, and each node would run it on its own. "
+                    f"While nobody writes {name}, run CHECKSUM TABLE on each node: where all numbers are the same, `myisam-advisor migrate` has the ALTER to run on one "
+                    f"of them. Where they differ, on the node that has the rows: {BY_A_NEW_TABLE} then RENAME TABLE both at once."
+                )
             return (
                 f"No ALTER on a cluster node: the other nodes have an empty copy of {name}. The ALTER makes an empty InnoDB table of it there, and the next write stops them. "
                 f"Instead, with its writers stopped: {BY_A_NEW_TABLE} on the node that has the rows; then RENAME TABLE both at once."
@@ -43,15 +49,32 @@ class ReplicationRefusals:
         return ""
 
     def _in_a_group(self, command: Statement) -> str:
-        """On a secondary the answer for read-only servers follows."""
-        if not self._state.is_group_member or self._state.is_read_only or Change.INTO_INNODB not in command.changes:
+        """On a secondary the answer for read-only servers follows, but for the engine: the primary must not run that ALTER either.
+
+        Tried on a group of three, MySQL 9.7: the ALTER on the primary, whose rows the others did not have, then an UPDATE of one of them: both others
+        stood in ERROR.
+        """
+        if not self._state.is_group_member:
             return ""
+        if Change.INTO_INNODB not in command.changes:
+            return self._out_of_the_group(command)
         name = object_name(*map(str, command.table)) if command.table else "the table"
         return (
             f"No ALTER on a member of a group: a member made by the clone plugin has an empty copy of {name}. The ALTER makes an empty InnoDB table of it there, "
             "and the next change to one of its rows expels the member from the group. "
             "Instead, on the primary: CREATE TABLE new LIKE old; ALTER TABLE new ENGINE=InnoDB, ROW_FORMAT=DEFAULT while it is empty, with a PRIMARY KEY; dump the rows "
             "where they are and load them into new (mysqldump --no-create-info: the group refuses INSERT ... SELECT from a MyISAM table too); then RENAME TABLE both at once."
+        )
+
+    def _out_of_the_group(self, command: Statement) -> str:
+        """What is read-only is refused as on a secondary; without that nothing but the next START GROUP_REPLICATION would tell."""
+        logged = command.rewrites and command.logged is Logged.ALWAYS
+        if not logged or not self._state.is_out_of_its_group or self._state.is_read_only:
+            return ""
+        return (
+            f"No {command.verb or 'statement'} here: the server is set up as a member of a group and is not in it now. It would leave a transaction that the group "
+            "does not have, and the server could not join again. Run it on the primary, from where it reaches every member. If there is no such group any more, "
+            "take group_replication_group_name out of my.cnf."
         )
 
     def _on_a_read_only_server(self, command: Statement) -> str:

@@ -8,8 +8,9 @@ from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
 
-# Channels of a group are its own way to itself.
-GROUP_CHANNELS = "group_replication_"
+# Channels of a group are its own way to itself. Tried on MySQL 9.7: another one may be called group_replication_mine.
+GROUP_APPLIER = "group_replication_applier"
+GROUP_CHANNELS = (GROUP_APPLIER, "group_replication_recovery")
 RDS_DATA = "/rdsdbdata/"
 _OFF = frozenset({"OFF", "0", "NO", "FALSE", "NONE", ""})
 
@@ -43,7 +44,13 @@ class ServerState:
         if running is not None and str(running).upper() not in _OFF:
             return True
         channels = self._known.all.tables["replica"].dictionaries()
-        return True if any(not str(row["channel"]).startswith(GROUP_CHANNELS) for row in channels) else None
+        return True if any(row["channel"] not in GROUP_CHANNELS for row in channels) else None
+
+    @cached_property
+    def refuses_mixed_engines(self) -> bool:
+        """Whether a statement or transaction may not change both engines (MySQL's enforce_gtid_consistency, with a binary log)."""
+        enforced = str(self.value("enforce_gtid_consistency")).upper() in ("ON", "1")
+        return enforced and self.logs_changes is not False
 
     @cached_property
     def is_on_rds(self) -> bool:
@@ -59,12 +66,27 @@ class ServerState:
         return False if wsrep is None and self.value("version") is not None else wsrep
 
     @cached_property
+    def sends_myisam(self) -> bool:
+        """Whether nodes send statements on MyISAM tables to each other: MariaDB's wsrep_mode, before 10.6 wsrep_replicate_myisam."""
+        return "REPLICATE_MYISAM" in str(self.value("wsrep_mode")).upper() or bool(
+            self.switch("wsrep_replicate_myisam")
+        )
+
+    @cached_property
     def is_group_member(self) -> bool | None:
         """Whether it is set up as a member of a group (MySQL Group Replication), which has the variable only where the plugin is loaded."""
         name = self.value("group_replication_group_name")
         if name not in (None, ""):
             return True
         return False if name is not None or self.value("version") is not None else None
+
+    @cached_property
+    def is_out_of_its_group(self) -> bool:
+        """Whether it is known to be set up as a member, and to take nothing from the group: stopped, or expelled. Tried on MySQL 9.7."""
+        channels = self._known.all.tables["replica"].dictionaries()
+        return self.is_group_member is True and any(
+            row["channel"] == GROUP_APPLIER and row["sql_running"] == 0 for row in channels
+        )
 
     @cached_property
     def alters_alone(self) -> bool:
