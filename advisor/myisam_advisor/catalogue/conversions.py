@@ -150,6 +150,22 @@ class Rates:
         fitting = self._fitting(product, version, engine, now, way)
         return _rate(fitting) if fitting else None
 
+    def passed_over(self, product: str, version: str, engine: str, now: float) -> str:
+        """Which of what was measured here says nothing of this server, and why, of the newest; empty where there is none, or one that does."""
+        newest = max(
+            (one for one in self.conversions if one.counts and one.engine == engine),
+            key=lambda one: one.taken_at,
+            default=None,
+        )
+        if newest is None or self.rate_for(product, version, engine, now) is not None:
+            return ""
+        then, here = _series(newest.server_product, newest.server_version), _series(product, version)
+        if _kind(newest.server_product, newest.server_version) != _kind(product, version):
+            return f"what was measured here on {day(newest.taken_at)} was on {then}, and tells nothing of {here}"
+        if newest.taken_at > now:
+            return "what was measured here is of the future, by a clock that was wrong"
+        return f"what was measured here on {day(newest.taken_at)} is more than a year old"
+
     def of_table(
         self, key: str, product: str, version: str, engine: str, now: float, way: str, work: CopyWork
     ) -> Conversion | None:
@@ -194,6 +210,10 @@ def day(moment: float) -> str:
 def _kind(product: str, version: str) -> tuple[bool, tuple[str, ...]]:
     """Copies differ by series, and not by who packed the server: Percona's is MySQL here."""
     return product == "MariaDB", tuple(version.partition("-")[0].split(".")[:2])
+
+
+def _series(product: str, version: str) -> str:
+    return f"{product} {'.'.join(_kind(product, version)[1])}"
 
 
 def _rate(found: Sequence[Conversion]) -> Rate:

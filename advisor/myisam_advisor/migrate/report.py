@@ -237,7 +237,8 @@ def _time(converting: list[Prediction]) -> str:
         said = f"{least} to {duration(sum(most))}" if len(most) == len(converting) else f"at least {least}"
     here = sorted({one.lasting.measured for one in converting if one.lasting and one.lasting.measured})
     if known:
-        said += f" ({', '.join(here)})" if here else f" ({ELSEWHERE})"
+        passed_over = [one.passed_over for one in known if one.passed_over][:1]
+        said += f" ({', '.join(here) if here else '; '.join((ELSEWHERE, *passed_over))})"
     open_ended = [(one, one.lasting.why) for one in converting if one.lasting and one.lasting.why]
     if open_ended:
         longest, why = max(open_ended, key=lambda pair: pair[0].contents.total_bytes if pair[0].contents else 0)

@@ -40,12 +40,16 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """The least time; the most, None where only the least is known, and then why; where and when the rate was measured, empty for elsewhere."""
+    """The least time; the most, None where only the least is known, and then why; where and when the rate was measured, empty for elsewhere.
+
+    `passed_over` says why what was measured here is not it.
+    """
 
     least: float
     most: float | None
     why: str = ""
     measured: str = ""
+    passed_over: str = ""
 
     @property
     def ends(self) -> Range | None:
@@ -79,7 +83,8 @@ def lasting(
         least, most = (max(seconds * times, SHORTEST_SECONDS) for times in ELSEWHERE)
         measured = ""
     why = _beyond_memory(contents, after, to, here, machine)
-    return Lasting(least, None if why else most, why, measured)
+    passed_over = "" if measured else machine.rates.passed_over(product, version, to, machine.now)
+    return Lasting(least, None if why else most, why, measured, passed_over)
 
 
 def _kind(here: ServerKind, to: str) -> tuple[str, str, str]:

@@ -124,6 +124,23 @@ def test_the_report_says_by_which_rates_and_why_an_end_is_open() -> None:
     assert "Time: at least " in beyond  # of both together: the sum of those of which both ends are known is no time of the whole
 
 
+@pytest.mark.parametrize(
+    ("version", "days", "said"),
+    [
+        ("8.0.36", 0, " was on MySQL 8.0, and tells nothing of MySQL 9.7)"), ("9.7.4", 400, " is more than a year old)"), ("9.7.4", -5, "what was measured here is of the future, by a clock that was wrong)"),
+        ("9.7.4", 0, ""),
+    ],
+)  # fmt: skip
+def test_what_was_measured_here_and_is_not_used_is_told_with_the_reason(version: str, days: float, said: str) -> None:
+    """It was passed over without a word: whoever had measured read that an hour of trials would tell what half of it had told."""
+    rates = Rates((replace(HERE.conversions[0], server_version=version, taken_at=NOW - days * 86_400),))
+    report = told(Machine(64 * GB, 32 * GB, rates, NOW))
+    assert said in report
+    assert (ELSEWHERE in report) == bool(said)
+    of_aria = replace(rates.conversions[0], engine="Aria")
+    assert "what was measured here" not in told(Machine(64 * GB, 32 * GB, Rates((of_aria,)), NOW))
+
+
 def test_the_script_tells_the_least_time_of_a_batch_where_an_end_is_open() -> None:
     found = predict([FoundTable(("s", "big"), table(integer(auto_increment=True), indexes=(key((0, 4)),)), CONTENTS)], "InnoDB", MYSQL, None, Machine(64 * GB, 0.5 * GB))
     migration = Migration(MYSQL, None, "InnoDB", tuple(found), in_order(found, {}), (), None, None, None)
