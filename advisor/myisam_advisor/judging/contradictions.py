@@ -92,6 +92,9 @@ STATUS_PAIRS = (
     ("Created_tmp_disk_tables", "Created_tmp_tables"),
     ("Slow_queries", "Queries"),
 )
+# What there is at this moment: servers count these up and down without a sign, so that one too few is shown as 4294967295 or 18446744073709551615.
+STATUS_STATES = ("Open_files", "Open_tables", "Open_table_definitions", "Threads_connected", "Threads_running")
+MOST_AT_ONCE = (1 << 31) - 1
 
 
 def set_aside_contradictions(facts: FactSet) -> tuple[FactSet, list[Suspicion]]:
@@ -100,7 +103,7 @@ def set_aside_contradictions(facts: FactSet) -> tuple[FactSet, list[Suspicion]]:
     tables = dict(facts.tables)
     unknown = dict(facts.unknown)
     doubtful: dict[str, list[tuple[int, str]]] = {}
-    for table, cells, suspicion in (*_of_tables(facts), *_status(facts)):
+    for table, cells, suspicion in (*_of_tables(facts), *_status(facts), *_below_zero(facts)):
         found.append(suspicion)
         doubtful.setdefault(table, []).extend(cells)
     for table, cells in doubtful.items():
@@ -188,6 +191,18 @@ def _status(facts: FactSet) -> Iterator[Doubt]:
                 names = (f"status.{smaller}", f"status.{larger}")
                 suspicion = Suspicion(names, "", f"{smaller}{rate} is {count(small)}, above {larger} ({count(large)})")
                 yield "status", [(places[smaller], column), (places[larger], column)], suspicion
+
+
+def _below_zero(facts: FactSet) -> Iterator[Doubt]:
+    rows = facts.tables["status"]
+    places = {name: place for place, name in enumerate(rows.values("name"))}
+    values = rows.values("value")
+    for name in STATUS_STATES:
+        place = places.get(name)
+        value = None if place is None else values[place]
+        if place is not None and isinstance(value, int | float) and not 0 <= value <= MOST_AT_ONCE:
+            suspicion = Suspicion((f"status.{name}",), "", f"{name} is {count(value)}: a count that went below zero")
+            yield "status", [(place, "value")], suspicion
 
 
 def _product(value: Value, unit: Value) -> float | None:

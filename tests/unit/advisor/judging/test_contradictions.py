@@ -9,6 +9,7 @@ from myisam_advisor.judging.contradictions import (
     BOUNDS,
     MAXIMUM_SHOWN,
     PAIRS_OF_COLUMNS,
+    STATUS_STATES,
     Between,
     set_aside_contradictions,
 )
@@ -140,6 +141,16 @@ def test_a_counter_without_its_other_contradicts_nothing(status: dict[str, Any])
     facts, found = looked_at(status=status)
     assert found == []
     assert dict(zip(column_of(facts, "status", "name"), column_of(facts, "status", "value"), strict=True)) == status
+
+
+@pytest.mark.parametrize("name", STATUS_STATES)
+@pytest.mark.parametrize(("value", "shown"), [(18446744073709551615, "18,446,744,073,709,551,616"), (4294967295, "4,294,967,295"), (-1, "-1")])
+def test_a_state_that_went_below_zero_is_set_aside(name: str, value: int, shown: str) -> None:
+    facts, found = looked_at(status={name: value, "Uptime": 5}, status_per_second={"Questions": 7})
+    assert found == [Suspicion((f"status.{name}",), "", f"{name} is {shown}: a count that went below zero")]
+    left = dict(zip(column_of(facts, "status", "name"), column_of(facts, "status", "value"), strict=True))
+    assert (left[name], left["Uptime"]) == (None, 5)
+    assert looked_at(status={name: 2147483647})[1] == looked_at(status={name: 0})[1] == looked_at(status={name: "many"})[1] == []
 
 
 def test_all_are_set_aside_where_only_some_are_shown() -> None:
