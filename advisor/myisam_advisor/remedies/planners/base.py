@@ -187,7 +187,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class NoRoom:
-    """The change would help, and memory has no room for it: the finding is dropped, and the report says so."""
+    """The change would help, and memory or this server has no room for it: the finding is dropped, and the report says so."""
 
     why: str
 

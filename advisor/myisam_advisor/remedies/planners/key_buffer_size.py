@@ -43,7 +43,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         wanted, basis = room, f"all that {giver} can spare; {basis} would be more"
     if (context.version_number or LARGE_CACHES_SAFE_FROM) < LARGE_CACHES_SAFE_FROM and wanted > LARGEST_SAFE_BYTES:
         if known_size and known_size >= LARGEST_SAFE_BYTES:
-            return NotWorth("key caches above 4 GiB could corrupt indexes in this version")
+            return NoRoom(
+                "key caches above 4 GiB could corrupt indexes in this version: further ones with names, in my.cnf and by CACHE INDEX, or a newer server hold more"
+            )
         wanted, basis = LARGEST_SAFE_BYTES, "this version could corrupt indexes with more than 4 GiB"
     target = _in_steps(wanted, known_size or 0, is_whole)
     if known_size and not is_whole and target < SMALLEST_GROWTH * known_size:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from myisam_advisor.remedies.option_lines import option_line
-from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned, PlanNeeds
+from myisam_advisor.remedies.planners.base import NoRoom, Plan, PlanContext, Planned, PlanNeeds
 from myisam_advisor.remedies.statements.variables import set_global
 from myisam_exporter.facts.columns import Value
 
@@ -58,9 +58,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
 
 def _no_larger_one(present: int, context: PlanContext) -> Planned:
     if present >= LARGEST_CACHE:
-        return NotWorth("it is as large as the server allows")
+        return NoRoom("it is as large as the server allows")
     if _has_list(context):
-        return NotWorth(
+        return NoRoom(
             f"before MySQL 5.7.9 MyISAM searches a list of all open tables: more than {LARGEST_LISTED:,} make it slower"
         )
     return NoRoom("memory has no room for a larger table cache")

@@ -70,7 +70,7 @@ def test_what_is_not_known_is_said(row: dict[str, None], advice: str) -> None:
 def test_old_versions_stay_below_four_gigabytes() -> None:
     huge = ROW | {"index_bytes": 10 * GIB}
     assert planned("key_buffer_size", huge, facts(server=OLD_MYSQL, host=LARGE)).memory_bytes == 4 * GIB - MIB - 8 * MIB
-    assert isinstance(asked("key_buffer_size", huge | {"size_bytes": 4 * GIB}, facts(server=OLD_MYSQL, host=LARGE)), NotWorth)
+    assert isinstance(asked("key_buffer_size", huge | {"size_bytes": 4 * GIB}, facts(server=OLD_MYSQL, host=LARGE)), NoRoom)
     assert planned("key_buffer_size", huge | {"size_bytes": None}, facts(server=OLD_MYSQL, host=LARGE)).memory_bytes == 4 * GIB - MIB
     for server in (MARIADB, {}):
         assert planned("key_buffer_size", huge, facts(server=server, host=LARGE)).memory_bytes > 10 * GIB

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, PlanNeeds
+from myisam_advisor.remedies.planners.base import NoRoom, PlanNeeds
 from tests.support.planning import MARIADB, MYSQL, OLD_MYSQL, asked, facts, planned, texts
 from tests.support.recorded import RecordedLook
 
@@ -114,7 +114,7 @@ def test_parts_that_hold_what_a_connection_uses_are_left_alone(row: dict[str, An
 
 def test_where_open_tables_are_searched_in_a_list_no_more_than_it_takes_are_advised() -> None:
     """table-cache-too-large would have it made smaller again."""
-    assert isinstance(asked("table_cache_size", {"cache_size": 3000}, facts(server=OLD_MYSQL)), NotWorth)
+    assert isinstance(asked("table_cache_size", {"cache_size": 3000}, facts(server=OLD_MYSQL)), NoRoom)
 
 
 def test_where_memory_has_no_room_no_larger_cache_is_advised() -> None:
@@ -126,6 +126,6 @@ def test_where_memory_has_no_room_no_larger_cache_is_advised() -> None:
 def test_no_more_is_advised_than_a_server_takes(present: int, wanted: int | None) -> None:
     known = facts(server=MYSQL, host={"memory_bytes": 1 << 40, "memory_available_bytes": 1 << 39})
     if wanted is None:
-        assert asked("table_cache_size", {"cache_size": present}, known) == NotWorth("it is as large as the server allows")
+        assert asked("table_cache_size", {"cache_size": present}, known) == NoRoom("it is as large as the server allows")
     else:
         assert texts(planned("table_cache_size", {"cache_size": present}, known).commands) == [f"SET GLOBAL table_open_cache = {wanted};"]
