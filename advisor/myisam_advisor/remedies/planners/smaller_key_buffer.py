@@ -1,6 +1,6 @@
 """How far a key cache can shrink: to what its indexes need; where that is not known, to a quarter of memory. Never below the need.
 
-Several that are right by themselves may be too much together: that is said in words.
+Several that are right by themselves may be too much together, and one that holds a part of its indexes and hardly misses may do with less: that is said in words.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
 
 SMALLEST_BYTES = 8 << 20  # the default of MySQL
+# Published: 8 GB instead of 12 of 24, for 22 GB of indexes, halved what was read from the disk.
+TRIED_SHARE = 2 / 3
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -29,7 +31,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     target = -(-int(max(wanted, SMALLEST_BYTES)) // STEP_BYTES) * STEP_BYTES
     needs_much = need is not None and quarter is not None and need > quarter
     if needs_much and target > present - context.parameter("minimum_excess_bytes"):
-        return _left_as_it_is(row)
+        return _tried_smaller(row, present) or _left_as_it_is(row)
     if target >= present:
         return _smaller_together(row) if row.get("is_largest_of_dangerous") else NotWorth("its size is right")
     cache = named_cache(row)
@@ -40,11 +42,33 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "advice": f"Lower {prefix}key_buffer_size to {target} ({size(target)}: {basis}).",
             "setting": smaller.target,
             "lowers": True,
+            "tries": False,
             "together": False,
         },
         commands=(smaller,),
         undo_commands=(set_global("key_buffer_size", int(present), cache),),
         my_cnf=(option_line("key_buffer_size", target, cache),),
+    )
+
+
+def _tried_smaller(row: Mapping[str, Value], present: float) -> Plan | None:
+    """In words a size to try: a cache that holds a part of the indexes and hardly misses shows that the rest is hardly asked for. None where it does not."""
+    misses, indexes = number_of(row.get("reads_per_second")), number_of(row.get("index_bytes"))
+    if not row.get("rows_starve") or misses is None or indexes is None or indexes <= present:
+        return None
+    cache = named_cache(row)
+    prefix, target = spoken_prefix(cache), int(present * TRIED_SHARE) // STEP_BYTES * STEP_BYTES
+    return Plan(
+        {
+            "advice": (
+                f"Try {prefix}key_buffer_size = {target} ({size(target)}, two thirds). It holds a part of {size(indexes)} of indexes and hardly misses, so the rest is "
+                "hardly asked for: less may do, and rows need the memory. Put it back if it misses more once it is warm, and disk reads do not fall."
+            ),
+            "setting": set_global("key_buffer_size", target, cache).target,
+            "lowers": False,
+            "tries": True,
+            "together": False,
+        }
     )
 
 
@@ -68,6 +92,7 @@ def _left_as_it_is(row: Mapping[str, Value]) -> Plan:
         {
             "advice": f"{kept} {promised} are promised, of {size(memory)} of memory. {instead}",
             "lowers": False,
+            "tries": False,
             "together": False,
         }
     )
@@ -83,6 +108,7 @@ def _smaller_together(row: Mapping[str, Value]) -> Plan:
                 "indexes are smaller than they are (the sum of Index_length of the tables that CACHE INDEX assigned), or give the machine more memory."
             ),
             "lowers": False,
+            "tries": False,
             "together": True,
         }
     )
