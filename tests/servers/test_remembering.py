@@ -122,3 +122,16 @@ def test_lines_for_the_journal_have_a_priority_and_no_time(tmp_path: Path) -> No
     lines = log.read_text().splitlines()
     assert lines[0].startswith("<6>INFO listening on http://127.0.0.1:")
     assert all(line.startswith(("<6>INFO ", "<4>WARNING ")) for line in lines)
+
+
+def test_what_the_first_look_suspects_of_former_days_is_not_said_to_come_and_go(alone: PrivateServer, tmp_path: Path) -> None:
+    """It has only counters since the start: a few misses of long ago are no finding of now."""
+    alone.execute("CREATE TABLE shop.items (id INT PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO shop.items VALUES (1), (2), (3)", "FLUSH TABLES", "SELECT * FROM shop.items WHERE id = 2")
+    path = tmp_path / "h.sqlite"
+    with serving(*words(alone, path)) as daemon:
+        daemon.looked()
+        assert wait_for(lambda: "advice_interval_seconds" in daemon.get().text, 40)
+        daemon.stop()
+    assert "found: warning recovery-disabled" in daemon.log.decode()
+    assert "insufficient-sample" not in daemon.log.decode()
+    assert "insufficient-sample" not in run("history", "--history", path).stdout

@@ -87,12 +87,14 @@ def remembered_past(
         return None
     from myisam_advisor.history.format import identity_of
     from myisam_advisor.history.reader import Seen, past_of_server
-    from myisam_advisor.judging.past import named, silence_of
+    from myisam_advisor.judging.past import named, silence_of, worth_remembering
 
     now = time.time()
     server, started_at = identity_of(facts, now, time.monotonic())
     uptime = None if started_at is None else now - started_at
-    seen = None if facts.origin else Seen(judgement.findings, silence_of(judgement, facts.interval_seconds), uptime)
+    interval = facts.interval_seconds
+    found = worth_remembering(judgement, interval)
+    seen = None if facts.origin else Seen(found, silence_of(judgement, interval), uptime)
     for path in histories:
         try:
             past = past_of_server(path, server, now, seen)

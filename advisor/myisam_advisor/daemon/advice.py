@@ -15,7 +15,7 @@ from myisam_advisor.history.writer import History, Remembered
 from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
-from myisam_advisor.judging.past import Episode, Key, dated, named, silence_of
+from myisam_advisor.judging.past import Episode, Key, dated, named, silence_of, worth_remembering
 from myisam_advisor.judging.prepared import PreparedFacts, prepared
 from myisam_advisor.proofs.store import KeptProofs, ProofStore, of_all
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
@@ -101,12 +101,13 @@ class Advice:
     def _remember(self, label: str, judgement: Judgement, interval_seconds: float | None, clocks: Clocks) -> Remembered:
         """By the history; where there is none, or none that can be read, only what this daemon saw, for the log."""
         silence = silence_of(judgement, interval_seconds)
-        kept = self._history.remember(label, judgement.findings, silence, clocks) if self._history else None
+        found = worth_remembering(judgement, interval_seconds)
+        kept = self._history.remember(label, found, silence, clocks) if self._history else None
         if kept is not None:
             self._memories.pop(label, None)
             return kept
         memory = self._memories.setdefault(label, Memory(label, DEFAULT_PAUSE_SECONDS))
-        turns = memory.look(judgement.findings, silence, clocks)
+        turns = memory.look(found, silence, clocks)
         memory.written()
         return Remembered(turns, {}, memory.past(), lasts=False)
 

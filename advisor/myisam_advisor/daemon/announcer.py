@@ -1,4 +1,4 @@
-"""Findings that come or go, restarts of the server and a clock that is set, as lines of the log: one each, and never a flood.
+"""Findings that come, go or get worse, restarts of the server and a clock that is set, as lines of the log: one each, and never a flood.
 
 A finding that comes and goes is told twice, and then no more until it has stayed away; many of one rule are counted; and a server has
 a number of lines an hour.
@@ -21,6 +21,7 @@ from myisam_advisor.history.memory import (
     STAYED_AWAY,
     STILL,
     WENT,
+    WORSE,
     Clocks,
     Turn,
     Turns,
@@ -35,7 +36,7 @@ LINES_AN_HOUR = 60
 SECONDS_AN_HOUR = 3600.0
 # A finding that holds is worth a warning, as a service sees it; one that says what could be better is not.
 _LEVELS = {"critical": logging.WARNING, "warning": logging.WARNING}
-_KINDS = (CAME, BACK, STILL, WENT, STAYED_AWAY)
+_KINDS = (CAME, WORSE, BACK, STILL, WENT, STAYED_AWAY)
 _log = logging.getLogger(__name__)
 
 
@@ -121,7 +122,14 @@ def _told(turns: Sequence[Turn], now: float) -> Iterable[tuple[int, str]]:
         yield _level(first), f"{_VERBS[first.kind]}: {count(more)} more of {first.episode.rule}"
 
 
-_VERBS = {CAME: "found", BACK: "found again", STILL: "still found", WENT: "gone", STAYED_AWAY: "gone"}
+_VERBS = {
+    CAME: "found",
+    WORSE: "got worse",
+    BACK: "found again",
+    STILL: "still found",
+    WENT: "gone",
+    STAYED_AWAY: "gone",
+}
 
 
 def _is_worth_telling(turn: Turn) -> bool:
@@ -132,7 +140,7 @@ def _is_worth_telling(turn: Turn) -> bool:
 
 
 def _level(turn: Turn) -> int:
-    return _LEVELS.get(turn.episode.severity, logging.INFO) if turn.kind in (CAME, BACK, STILL) else logging.INFO
+    return _LEVELS.get(turn.episode.severity, logging.INFO) if turn.kind in (CAME, WORSE, BACK, STILL) else logging.INFO
 
 
 def _sentence(turn: Turn, now: float) -> str:
@@ -142,6 +150,8 @@ def _sentence(turn: Turn, now: float) -> str:
     named = f"{one.severity} {one.rule}{about}{title}"
     if turn.kind == CAME:
         return f"found: {named}"
+    if turn.kind == WORSE:
+        return f"got worse, found since {_since(one, now)}: {named}"
     if turn.kind == STILL:
         return f"still found, since {_since(one, now)}: {named}"
     if turn.kind == BACK:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from heapq import nlargest
 
+from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.past import NO_SILENCE, Episode, Key, Past, Silence, Stretch
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -30,12 +31,15 @@ MAXIMUM_SHOWN = 200
 MAXIMUM_STRETCHES = 500
 MAXIMUM_RESTARTS = 100
 Place = tuple[Key, float]
-CAME, BACK, STILL, WENT, STAYED_AWAY = "came", "back", "still", "went", "stayed away"
+CAME, WORSE, BACK, STILL, WENT, STAYED_AWAY = "came", "worse", "back", "still", "went", "stayed away"
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A finding that came or went: `STILL` is one that held before this daemon began to look, `STAYED_AWAY` one that is gone after pauses."""
+    """A finding that came, went or got worse than it ever was in its episode.
+
+    `STILL` is one that held before this daemon began to look, `STAYED_AWAY` one that is gone after pauses.
+    """
 
     kind: str
     episode: Episode
@@ -78,6 +82,7 @@ class Memory:
     _episodes: dict[Place, Episode] = field(default_factory=dict)
     _latest: dict[Key, Episode] = field(default_factory=dict)
     _titles: dict[Key, str] = field(default_factory=dict)
+    _worst: dict[Key, str] = field(default_factory=dict)
     _silence: Silence = NO_SILENCE
     _clocks: Clocks | None = None
 
@@ -146,6 +151,7 @@ class Memory:
                 self.target, *key, finding.severity, now, now, finding.message, begin_seen=before.says_gone(key)
             )
             self._keep(fresh, turned=True)
+            self._worst[key] = finding.severity
             return Turn(CAME, fresh, finding.title)
         came_back = known.gone_at is not None
         away = max(now - known.gone_at, 0.0) if known.gone_at is not None else 0.0
@@ -159,7 +165,16 @@ class Memory:
             away_seconds=known.away_seconds + away,
         )
         self._keep(longer, turned=came_back)
-        return Turn(BACK if came_back else STILL, longer, finding.title) if came_back or is_first else None
+        kind = self._kind(known, finding, came_back=came_back, is_first=is_first)
+        return Turn(kind, longer, finding.title) if kind else None
+
+    def _kind(self, known: Episode, finding: Finding, *, came_back: bool, is_first: bool) -> str:
+        """What is to be told of a finding that was there before; nothing where it goes on."""
+        worst = self._worst.setdefault(known.key, known.severity)
+        if _rank(finding.severity) < _rank(worst):
+            self._worst[known.key] = finding.severity
+            return WORSE
+        return BACK if came_back else STILL if is_first else ""
 
     def _missed(self, key: Key, silence: Silence, now: float) -> Turn | None:
         """What the silence of this look tells of a finding that was there."""
@@ -206,6 +221,7 @@ class Memory:
     def _let_go(self, key: Key) -> None:
         del self._latest[key]
         self._titles.pop(key, None)
+        self._worst.pop(key, None)
 
     def _forget(self, now: float) -> None:
         """What ended a day ago, and the oldest of what is too much."""
@@ -221,6 +237,11 @@ class Memory:
         dropped = self._episodes.pop(place)
         if self._latest.get(place[0]) == dropped:
             self._let_go(place[0])
+
+
+def _rank(severity: str) -> int:
+    """How bad it is, the worst first; what a file tells may be none."""
+    return SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES)
 
 
 def _goes_on(episode: Episode, now: float) -> bool:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.judging.asking import MAXIMUM_FINDINGS_PER_RULE
 from myisam_advisor.judging.findings import LOAD, Finding, Judgement
+from myisam_advisor.judging.resolver import SUSPECTED
+from myisam_advisor.judging.verdict import NO_SAMPLE
 from myisam_advisor.texts.moments import moment_in_words, span_in_words
 from myisam_advisor.texts.templates import count, duration
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -175,6 +177,16 @@ def silence_of(judgement: Judgement, interval_seconds: float | None) -> Silence:
     hidden = {(one.rule, one.object) for one in judgement.dropped if not one.contradicted}
     hidden |= {(one.finding.rule, one.finding.object) for one in judgement.suppressed}
     return Silence(frozenset(judged - unseen), frozenset(hidden))
+
+
+def worth_remembering(judgement: Judgement, interval_seconds: float | None) -> Sequence[Finding]:
+    """What is noted as found at this look.
+
+    Without an interval suspicions rest on what was counted since the server's start, which may be long over: the next look tells.
+    """
+    if interval_seconds:
+        return judgement.findings
+    return [one for one in judgement.findings if one.confidence != SUSPECTED and one.rule != NO_SAMPLE]
 
 
 def named(past: Past, site: Site) -> Past:
