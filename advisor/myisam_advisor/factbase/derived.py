@@ -32,6 +32,7 @@ STATUS_OF_DEFAULT_CACHE = {
     "write_requests": "Key_write_requests",
     "writes": "Key_writes",
 }
+OF_REQUESTS = (*STATUS_OF_DEFAULT_CACHE, *(f"{name}_per_second" for name in STATUS_OF_DEFAULT_CACHE))
 
 
 def complete(facts: FactSet) -> FactSet:
@@ -67,6 +68,7 @@ def _derived_key_cache(facts: FactSet) -> FactRows | None:
         return _completed_key_caches(facts)
     status, variables = facts.tables["status"].by_name("value"), facts.tables["variable"].by_name("value")
     cache = default_cache(variables, status)
+    is_sized = cache is not None
     if cache is None:
         if not any(name.startswith("Key_") for name in status) and "key_cache_block_size" not in variables:
             return None
@@ -77,12 +79,20 @@ def _derived_key_cache(facts: FactSet) -> FactRows | None:
     for row in rows:
         for column, name in STATUS_OF_DEFAULT_CACHE.items():
             row[f"{column}_per_second"] = rates.get(name)
+        if _counts_nothing(row, facts):
+            row.update(dict.fromkeys(OF_REQUESTS))
         requests, misses = row["read_requests_per_second"], row["reads_per_second"]
         if isinstance(requests, int | float) and isinstance(misses, int | float) and requests:
             row["miss_ratio"] = misses / requests
-        if not row["size_bytes"]:
+        if not is_sized:
             row["size_bytes"] = row["usable_bytes"] = None
     return _rows(facts, "key_cache", rows)
+
+
+def _counts_nothing(cache: Row, facts: FactSet) -> bool:
+    """Whether a cache is off, and MariaDB goes past it: what its counters say is no number of reads."""
+    is_off = cache["blocks_used"] == cache["blocks_unused"] == 0
+    return is_off and (_derived_server(facts) or facts.tables["server"]).values("flavour") == ["mariadb"]
 
 
 def _completed_key_caches(facts: FactSet) -> FactRows | None:
@@ -94,7 +104,7 @@ def _completed_key_caches(facts: FactSet) -> FactRows | None:
         size, block = row["size_bytes"], row["block_size_bytes"] or DEFAULT_BLOCK_SIZE_BYTES
         if row["usable_bytes"] is None and isinstance(size, int) and isinstance(block, int) and block > 0:
             row["usable_bytes"] = usable_bytes(size, block)
-        if row["name"] == DEFAULT_CACHE and len(rows) == 1:
+        if row["name"] == DEFAULT_CACHE and len(rows) == 1 and not _counts_nothing(row, facts):
             for column, name in STATUS_OF_DEFAULT_CACHE.items():
                 row[column] = now.get(name) if row[column] is None else row[column]
                 rate = f"{column}_per_second"

@@ -25,6 +25,9 @@ from myisam_exporter.server.sql import quote_variable, statement
 OVERHEAD_BYTES_PER_BLOCK = 228
 DEFAULT_CACHE = "default"
 DEFAULT_BLOCK_SIZE_BYTES = 1024
+# A cache with room for fewer is off: each page is read and written by a call of its own (init_key_cache).
+LEAST_BLOCKS = 8
+NO_BLOCKS = {"Key_blocks_used": 0, "Key_blocks_unused": 0, "Key_blocks_not_flushed": 0}
 MARIADB_QUERY = (
     "SELECT KEY_CACHE_NAME, SEGMENTS, FULL_SIZE, BLOCK_SIZE, USED_BLOCKS, UNUSED_BLOCKS, DIRTY_BLOCKS, READ_REQUESTS, `READS`, WRITE_REQUESTS, `WRITES` "
     "FROM information_schema.KEY_CACHES WHERE SEGMENT_NUMBER IS NULL"
@@ -71,8 +74,9 @@ class KeyCache:
 
 
 def usable_bytes(size_bytes: int, block_size_bytes: int) -> int:
-    """What a key cache of this size can hold."""
-    return size_bytes // (block_size_bytes + OVERHEAD_BYTES_PER_BLOCK) * block_size_bytes
+    """What a key cache of this size can hold: nothing where it is too small to be one."""
+    blocks = size_bytes // (block_size_bytes + OVERHEAD_BYTES_PER_BLOCK)
+    return blocks * block_size_bytes if blocks >= LEAST_BLOCKS else 0
 
 
 def default_cache(
@@ -192,8 +196,11 @@ class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
         return [key_cache_block((cache, before.get(cache.name), pair) for cache in pair.after)]
 
     def notes(self, sample: tuple[KeyCache, ...]) -> Iterable[Unknown]:
-        """MySQL hides the counters of named caches."""
-        if any(cache.read_requests is None for cache in sample):
+        """MySQL hides the counters of named caches, MariaDB counts nothing where a cache is off."""
+        hidden = [cache for cache in sample if cache.read_requests is None]
+        if any(cache.blocks_used == 0 for cache in hidden):
+            yield Unknown("MariaDB counts no reads and writes of a key cache that is off")
+        elif hidden:
             yield Unknown("MySQL has no counters for named key caches", off=True)
 
 
@@ -226,6 +233,12 @@ def _all_of_mariadb(context: Context, planned: Collection[str]) -> tuple[KeyCach
         if cache is None:
             return NO_SIZE
         found[cache.name] = cache
+    if DEFAULT_CACHE not in found:
+        variables = context.sample(VARIABLES)
+        # One without memory has no row.
+        default = None if isinstance(variables, Unknown) else default_cache(variables.values, NO_BLOCKS)
+        if default:
+            found[DEFAULT_CACHE] = default
     absent = sorted(set(planned) - found.keys())
     return (*found.values(), *(KeyCache(name, 0, DEFAULT_BLOCK_SIZE_BYTES) for name in absent))
 
@@ -237,6 +250,9 @@ def _from_mariadb(row: tuple[str | None, ...]) -> KeyCache | None:
     if size_bytes is None or block_size_bytes is None:
         return None
     used, unused, dirty, requests, reads, write_requests, writes = map(whole_number, counters)
+    if used == unused == 0:
+        # It is off, and MariaDB goes past it without counting (key_cache_read: can_be_used).
+        requests = reads = write_requests = writes = None
     return KeyCache(
         name or "",
         size_bytes,
