@@ -1,5 +1,6 @@
 """The service's account on servers with replicas, with an account of that name already, and without accounts."""
 
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,11 +10,14 @@ from MySQLdb import Error
 from myisam_advisor.rights.server_side import ask_server, make_account
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.account import UNLOGGED
+from tests.support.daemon import wait_for
 from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of
 from tools.fetched_servers import FETCHED_SERVERS, FURTHER_SERVERS
 
+from .clients import client
 from .conftest import on_every_server, target
+from .test_replicas import WAIT_SECONDS, rows_of, source_and_replica, start
 
 USER = "rights-alone"
 ACCOUNT = f"'{USER}'@'localhost'"
@@ -76,3 +80,31 @@ def test_a_server_that_asks_nobody_who_they_are_is_told_as_that(kind: str) -> No
         told = run("rights", "--service", "myisam-advisor-that-is-not-here", "--socket", server.socket, "--user", "root").stdout
     assert told.startswith("As anybody (skip-grant-tables: ")
     assert "anonymous" not in told
+
+
+@pytest.mark.parametrize("kind", ["mysql-9.7", "mariadb-10.11"])
+def test_what_grants_prints_for_a_source_stops_no_replica(kind: str) -> None:
+    """Fed to the source: a replica has no auth_socket (error 1524), or has the account already (1396)."""
+    with source_and_replica(kind, *(["--gtid-mode=ON", "--enforce-gtid-consistency=ON"] if kind == "mysql-9.7" else [])) as (first, second):
+        start(kind, first, second)
+        if kind == "mariadb-10.11":
+            second.execute("SET sql_log_bin = 0", f"CREATE USER {ACCOUNT}")
+        for server in (first, second):
+            before = position(server)
+            printed = run("grants", "--socket", server.socket, "--user", "root", "--account", USER).stdout
+            if server is second and kind == "mariadb-10.11":
+                printed = "\n".join(line for line in printed.splitlines() if "CREATE" not in line)
+            words = [*client("mysql-client" if kind == "mysql-9.7" else "mariadb"), "--socket", str(server.socket), "--user", "root"]
+            done = subprocess.run(words, input=printed, capture_output=True, text=True, timeout=60, check=False)
+            assert done.returncode == 0, done.stderr
+            assert position(server) == before
+        first.execute("CREATE DATABASE d", "CREATE TABLE d.t (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.t VALUES (1)")
+        assert wait_for(lambda: rows_of(second) == 1, WAIT_SECONDS)
+
+
+def test_an_account_for_other_machines_is_logged_on_a_source_and_not_on_a_replica() -> None:
+    with source_and_replica("mysql-9.7") as (first, second):
+        start("mysql-9.7", first, second)
+        for server, is_kept in ((first, False), (second, True)):
+            printed = run("grants", "--socket", server.socket, "--user", "root", "--password", "--account-host", "10.0.0.%").stdout
+            assert ("sql_log_bin = 0" in printed) is is_kept

@@ -29,6 +29,8 @@ SOCKET_BUILT_IN = (10, 4)
 # replication to whoever has an account of that name already (error 1396), or lacks it (1133, 1410) or the plugin (1524).
 UNLOGGED = statement("SET SESSION sql_log_bin = 0;")
 UNLOGGED_REASON = "for this server alone: replicas and sources are not told"
+LOGGED_AGAIN = statement("SET SESSION sql_log_bin = 1;")
+LOGGED_AGAIN_REASON = "for whatever else is run in this session"
 ACCOUNTS = "SELECT COUNT(*) FROM mysql.user WHERE User = %s AND Host = 'localhost'"
 SOCKET_PLUGINS = "SELECT PLUGIN_NAME FROM information_schema.PLUGINS WHERE PLUGIN_STATUS = 'ACTIVE' AND PLUGIN_NAME IN ('unix_socket', 'auth_socket')"
 # Characters of names: MySQL manual, "Grant Tables" and the release notes of 5.7.8 and 8.0.17; MariaDB 10.6.1, MDEV-24312. Tried on four servers.
@@ -61,11 +63,12 @@ def replication_right(version: ServerVersion) -> Sql | None:
 
 
 def statements(
-    version: ServerVersion, account: str, host: str, *, by_password: bool, replication: bool = False, has_plugin: bool = False
+    version: ServerVersion, account: str, host: str, *, by_password: bool, replication: bool = False, has_plugin: bool = False, unlogged: bool = False
 ) -> list[Sql]:  # fmt: skip
     """CREATE USER and GRANT, each with a comment why, in the order to run them.
 
     Those with `replication` let a replica be asked for its lag too. `has_plugin`: the server can tell the system's users already.
+    `unlogged`: they are kept out of the server's binary log.
     Without a password the operating system's user of that name is the proof, which works on the same machine only. Raises UserError
     for names that cannot stand in a statement, and where this version's lag is not asked for.
     """
@@ -81,7 +84,10 @@ def statements(
                 f"a replica of version {version.text} is not asked for its lag (before MySQL 8.0.22 and MariaDB 10.5.9): leave out --replication."
             )
         rights[right] = REPLICATION_REASON
-    return [with_reason(step) for step in (*created, *_granted(quoted_account, rights))]
+    steps = [*created, *_granted(quoted_account, rights)]
+    if unlogged:
+        steps = [Step(UNLOGGED, UNLOGGED_REASON), *steps, Step(LOGGED_AGAIN, LOGGED_AGAIN_REASON)]
+    return [with_reason(step) for step in steps]
 
 
 def _granted(account: Sql, rights: Mapping[Sql, str]) -> list[Step]:
@@ -97,10 +103,15 @@ def missing_steps(session: Session, account: str) -> list[Step]:
     version = session.version
     _refuse_unusable(version, account, "localhost")
     quoted_account = quote_account(account, "localhost")
-    unlogged = [Step(UNLOGGED, UNLOGGED_REASON)] if whole_number(session.row("SELECT @@log_bin", 1)[0]) else []
+    unlogged = [Step(UNLOGGED, UNLOGGED_REASON)] if logs_changes(session) else []
     is_there = has_account(session, account)
     created = [] if is_there else _by_socket(version, quoted_account, has_plugin=has_socket_plugin(session))
     return [*unlogged, *created, *_granted(quoted_account, REASONS)]
+
+
+def logs_changes(session: Session) -> bool:
+    """Whether the server has a binary log, from which replicas would run what is made here."""
+    return bool(whole_number(session.row("SELECT @@log_bin", 1)[0]))
 
 
 def has_account(session: Session, account: str) -> bool:

@@ -18,6 +18,7 @@ NEEDS_VERSION = (
     "The statements differ between versions, so the server is asked for its own: --server-version VERSION "
     "(10.11.6-MariaDB, 8.4.2) prints them without a server."
 )
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 def _server_options(command: Command) -> Command:
@@ -51,17 +52,26 @@ def grants(
     server: ServerOptions,
 ) -> None:
     """Print the statements that create an account with the rights the advisor needs, and no more."""
-    from myisam_exporter.server.account import has_socket_plugin, statements
+    from myisam_advisor.migrate.replication import is_replica
+    from myisam_exporter.server.account import has_socket_plugin, logs_changes, statements
     from myisam_exporter.server.session import Session
 
-    has_plugin = False
+    has_plugin = unlogged = False
     if server_version is not None:
         version = _version_given(server_version)
     else:
         with said_why(NEEDS_VERSION), Session(server.target(), server.timeout_seconds) as session:
             version, has_plugin = session.version, has_socket_plugin(session)
+            # An account for this machine is this server's alone, as `rights` makes it; one for other machines may be for all replicas, too.
+            unlogged = logs_changes(session) and (account_host in THIS_MACHINE or is_replica(session))
     found = statements(
-        version, account, account_host, by_password=by_password, replication=replication, has_plugin=has_plugin
+        version,
+        account,
+        account_host,
+        by_password=by_password,
+        replication=replication,
+        has_plugin=has_plugin,
+        unlogged=unlogged,
     )
     click.echo("\n".join(found))
 
