@@ -13,7 +13,7 @@ from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import numbers_in
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
-SCHEMA_TABLES = ("tables", "indexes", "processlist")
+SCHEMA_TABLES = ("tables", "indexes", "processlist", "schema_disk")
 SUMS = {"myisam_rows": "rows", "myisam_data_bytes": "data_bytes", "myisam_index_bytes": "index_bytes", "crashed_tables": "crashed"}  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from myisam_advisor.catalogue.measured import RebuildRates
 from myisam_advisor.judging.findings import Finding
-from myisam_advisor.remedies.effects import copies_online, needed_bytes, row_of, sum_of
+from myisam_advisor.remedies.effects import copies_online, needed_bytes, row_of, schema_of, sum_of
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.rebuild_times import lasts, lasts_into_innodb
 from myisam_advisor.remedies.statements.base import Change, Command, Remark, Statement
@@ -80,7 +80,8 @@ def describe_offline(
     if not command.verb:
         return Offline(findings, group, command.lock, "an unknown time", None, None)
     host = known.all.single("host")
-    free, memory = host.get("data_directory_free_bytes"), host.get("memory_available_bytes")
+    free = known.disk_of(schema_of(command)).get("data_directory_free_bytes")
+    memory = host.get("memory_available_bytes")
     return Offline(
         findings,
         group,

@@ -85,6 +85,7 @@ BOUNDS = (
     Between("host", "memory_bytes"),
     Between("host", "data_directory_free_bytes"),
     Between("host", "temporary_directory_free_bytes"),
+    Between("schema_disk", "free_bytes"),
     Between("totals", "myisam_tables"),
     Between("totals", "crashed_tables"),
 )

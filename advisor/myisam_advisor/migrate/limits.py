@@ -17,9 +17,11 @@ IN_ONE_FILE = (
 )
 
 
-def limits(to: str, here: ServerKind, machine: Machine, after: Range | None, lasts: Lasting | None) -> Iterator[Change]:
+def limits(
+    schema: str, to: str, here: ServerKind, machine: Machine, after: Range | None, lasts: Lasting | None
+) -> Iterator[Change]:
     """All of them; `after` is between which sizes the table will be."""
-    free = machine.disk_free_bytes
+    free = machine.own_disks.get(schema, machine.disk_free_bytes)
     if after is not None and free is not None and after[0] > free:
         yield Change(
             DISK_FULL,

@@ -30,6 +30,7 @@ from myisam_advisor.migrate.tables import FoundTable, find_tables
 from myisam_advisor.migrate.times import Machine
 from myisam_advisor.proofs.proof import server_key
 from myisam_exporter.collectors.host import read_host
+from myisam_exporter.collectors.schema_disks import own_disks
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.file_names import decode_schema, decode_table
@@ -80,14 +81,15 @@ def looked_at(
     cache = "innodb_buffer_pool_size" if to == INNODB else "aria_pagecache_buffer_size"
     cache_bytes = whole_number(variables.get(cache))
     free_bytes = _free_bytes(directory)
+    own = _own_disks(directory, location.owner)
     server = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
-    machine = Machine(_available_bytes(directory, proc), cache_bytes, rates, time.time(), free_bytes, server)
+    machine = Machine(_available_bytes(directory, proc), cache_bytes, rates, time.time(), free_bytes, server, own)
     predictions = predict(tables, to, here, later, machine)
     idle = {one.name: one.idle_seconds for one in found.tables if one.idle_seconds is not None}
     return Migration(
         here, later, to, tuple(predictions), in_order(predictions, idle), (*found.left_out, *left_alone(found.tables)),
         whole_number(variables.get("key_buffer_size")), cache_bytes, free_bytes, tuple(found.not_found), unknown,
-        tuple(told(one, here) for one in found.killed), is_replica(session),
+        tuple(told(one, here) for one in found.killed), is_replica(session), own,
     )  # fmt: skip
 
 
@@ -144,6 +146,13 @@ def _with_members_in_shared_files(tables: Sequence[FoundTable], kind: ServerKind
 def _available_bytes(directory: Path, proc: Path) -> float | None:
     sample = read_host(proc, Path("/sys"), directory)
     return None if isinstance(sample, Unknown) else float(sample.memory_available_bytes)
+
+
+def _own_disks(directory: Path, owner: int | None) -> dict[str, int | None]:
+    try:
+        return {schema: free for schema, (free, _) in own_disks(directory, owner).items()}
+    except OSError:
+        return {}
 
 
 def _free_bytes(directory: Path) -> int | None:

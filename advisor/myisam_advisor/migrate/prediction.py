@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from itertools import dropwhile
 
 from myisam_advisor.catalogue.conversions import Conversion
@@ -89,7 +89,7 @@ class Migration:
 
     `foreign_keys_unknown` is why nobody knows which InnoDB tables refer to these, empty where that is known. `killed` is what a server that was killed
     in an ALTER left of tables, and how they get their names back;
-    `is_replica` is whether the server is known to take its changes from another.
+    `is_replica` is whether the server is known to take its changes from another, `own_disks` what databases with a file system of their own have free there.
     """
 
     here: ServerKind
@@ -105,6 +105,7 @@ class Migration:
     foreign_keys_unknown: str = ""
     killed: tuple[tuple[str, str], ...] = ()
     is_replica: bool = False
+    own_disks: Mapping[str, int | None] = field(default_factory=dict)
 
     def on_target(self, error: Refusal) -> str:
         """What is said of an error that the target would end an ALTER with."""
@@ -184,7 +185,7 @@ def _one(
     # What the script writes, which resets options, is refused of less.
     of_script = _on_target(table, bare, to, target, name, errors) if target is not None else []
     return Prediction(
-        table.name, table.structure.engine, to, tuple(errors), (*limits(to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)), table.contents,
+        table.name, table.structure.engine, to, tuple(errors), (*limits(table.name[0], to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)), table.contents,
         lasts, after, table.structure.row_format, table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(on_this_server(bare)),
         tuple(one for one in there if one.code not in known), _remade(bare, table.structure.option(BLOCK_SIZE), to, here),
         has_whole_key(table.structure), table.triggers, tuple(one for one in of_script if one.code not in known),

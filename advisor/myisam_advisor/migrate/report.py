@@ -121,14 +121,16 @@ def _disk(migration: Migration, converting: Sequence[Prediction]) -> Iterable[Re
     full = [(one, change) for one in converting for change in one.changes if change.id == DISK_FULL]
     for one, change in full:
         yield Text.assemble((printable(object_name(*one.name)), "red"), f"  {change.what}")
-    known = [one for one in converting if one.bytes_after and one.contents]
-    more = sum(one.bytes_after[0] - one.contents.total_bytes for one in known if one.bytes_after and one.contents)
-    free = migration.disk_free_bytes
-    if not full and free is not None and more > free:
-        yield Text(
-            f"Each of them fits on the disk, all together do not: they take {size(more)} more in the end, and {size(free)} are free.",
-            style="red",
-        )
+    own = migration.own_disks
+    for place, free in (("", migration.disk_free_bytes), *own.items()):
+        there = [one for one in converting if (one.name[0] if one.name[0] in own else "") == place]
+        more = sum(one.bytes_after[0] - one.contents.total_bytes for one in there if one.bytes_after and one.contents)
+        if not full and free is not None and more > free:
+            of_it = f" of {printable(object_name(place))}" if place else ""
+            yield Text(
+                f"Each of them fits on the disk{of_it}, all together do not: they take {size(more)} more in the end, and {size(free)} are free.",
+                style="red",
+            )
 
 
 def _failing_there(migration: Migration, converting: Sequence[Prediction]) -> Iterable[RenderableType]:

@@ -6,6 +6,9 @@ than the buffer pool, each row waits for the disk, and only the least time is kn
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
+
 from myisam_advisor.catalogue.conversions import NO_RATES, SHORTEST_SECONDS, Conversion, Rates
 from myisam_advisor.catalogue.copy_work import NUMBERS, TEXTS, reference_seconds, way_of
 from myisam_advisor.migrate.change import TableName
@@ -27,6 +30,7 @@ REPORTED = "reported: 3 days for 4 GB with 2 GB of memory"
 class Machine:
     """What of the machine decides how long a copy lasts, and whether it ends: memory that is free, the new engine's cache, what was measured here, the disk.
 
+    `own_disks` is what those databases have free whose directory is another file system than the data directory's.
     `server` tells one server from another (proof.server_key); empty, no table is known again.
     """
 
@@ -36,6 +40,7 @@ class Machine:
     now: float = 0.0
     disk_free_bytes: float | None = None
     server: str = ""
+    own_disks: Mapping[str, int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

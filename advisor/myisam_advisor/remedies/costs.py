@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_advisor.factbase.partial import NOT_IN_FILE
-from myisam_advisor.remedies.effects import copies_online, needed_bytes
+from myisam_advisor.remedies.effects import copies_online, needed_bytes, schema_of
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.replication_refusals import REMOVED_ROWS
@@ -155,5 +155,5 @@ class Costs:
         if needed is None:
             copied = "these partitions" if isinstance(command, RepairPartitions) else "the table"
             yield f"How much disk it needs is not known here: there must be room for a copy of {copied}."
-        elif needed and self._state.disk_free_bytes is None:
+        elif needed and self._state.disk_free_bytes(schema_of(command)) is None:
             yield f"How much disk is free is not known here: it needs {size(needed)}."

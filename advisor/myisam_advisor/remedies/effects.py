@@ -6,7 +6,7 @@ from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.statements.base import Change, Statement
 from myisam_advisor.remedies.statements.tables import AlterTable, MakeAnew, RepairPartitions
 from myisam_advisor.remedies.table_sizes import grown_index_bytes, innodb_size
-from myisam_exporter.facts.columns import Row
+from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of, numbers_in
 
 # MariaDB copies with LOCK=NONE from then on, MyISAM tables too (manual, "ALTER TABLE"): the copy has the table's read lock, beside which only concurrent
@@ -54,6 +54,11 @@ def needed_bytes(command: Statement, known: PlanFacts) -> int | None:
 def row_of(command: Statement, known: PlanFacts) -> Row:
     """What is known of the statement's table."""
     return known.tables_by_name.get(command.table, {}) if command.table else {}
+
+
+def schema_of(command: Statement) -> Value:
+    """The database of the statement's table; None where it has none."""
+    return command.table[0] if command.table else None
 
 
 def sum_of(row: Row, *columns: str) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from myisam_advisor.remedies.disk_reserve import reserve_bytes
-from myisam_advisor.remedies.effects import needed_bytes, row_of, sum_of
+from myisam_advisor.remedies.effects import needed_bytes, row_of, schema_of, sum_of
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for, tables_within
 from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM
 from myisam_advisor.remedies.planners.base import PlanFacts
@@ -153,7 +153,7 @@ class Refusals:
         )
 
     def _disk_is_short(self, command: Statement) -> str:
-        free, needed = self._state.disk_free_bytes, needed_bytes(command, self._known)
+        free, needed = self._state.disk_free_bytes(schema_of(command)), needed_bytes(command, self._known)
         if free is not None and needed is None:
             return self._unknown_need_is_too_much(command, free)
         if free is None or not needed:
@@ -161,7 +161,7 @@ class Refusals:
         is_repair = command.verb == "REPAIR TABLE"
         wanted = int(needed * DISK_MARGIN)
         # A crashed table cannot wait until the disk has room for more than its copy.
-        reserve = 0 if is_repair else reserve_bytes(self._known.all.single("host"), self._disk_limits)
+        reserve = 0 if is_repair else self._reserve_bytes(command)
         if max(wanted, needed + reserve) <= free:
             return ""
         missing = max(wanted, needed + reserve) - free
@@ -174,12 +174,16 @@ class Refusals:
             f"{size(missing)} ({missing} bytes) are missing.{elsewhere}"
         )
 
+    def _reserve_bytes(self, command: Statement) -> int:
+        """What is to be left of the disk that the command writes to."""
+        return reserve_bytes(self._known.disk_of(schema_of(command)), self._disk_limits)
+
     def _unknown_need_is_too_much(self, command: Statement, free: int) -> str:
         """Of a table whose size is not known, or half of it: no rebuild on a disk of which disk-nearly-full says not to start one."""
         # Of partitions the table's size says nothing.
         row = {} if isinstance(command, RepairPartitions) else row_of(command, self._known)
         least = sum(sum_of(row, name) or 0 for name in ("data_bytes", "index_bytes"))
-        wanted = max(least, reserve_bytes(self._known.all.single("host"), self._disk_limits))
+        wanted = max(least, self._reserve_bytes(command))
         if free >= wanted:
             return ""
         return (

@@ -104,10 +104,9 @@ class ServerState:
         number = number_of(self._known.all.single("server").get("version_number"))
         return None if number is None else int(number)
 
-    @cached_property
-    def disk_free_bytes(self) -> int | None:
-        """Free space where the tables are."""
-        free = number_of(self._known.all.single("host").get("data_directory_free_bytes"))
+    def disk_free_bytes(self, schema: Value) -> int | None:
+        """Free space where a database's tables are."""
+        free = number_of(self._known.disk_of(schema).get("data_directory_free_bytes"))
         return None if free is None else int(free)
 
     @cached_property

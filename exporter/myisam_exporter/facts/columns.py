@@ -172,6 +172,12 @@ TABLES: tuple[FactTable, ...] = (
         "Connections counted by state; query texts are not read.",
         ("schema_name", "state", "command"),
     ),
+    FactTable(
+        "schema_disk",
+        "list",
+        "Databases that lie on another file system than the data directory: linked to one, or with one mounted there.",
+        ("schema_name",),
+    ),
     FactTable("replica", "list", "The channels by which the server takes changes from others.", ("channel",)),
 )
 

@@ -78,6 +78,16 @@ class PlanFacts:
             since <= version < before for since, before in SORTING_VERSIONS
         )
 
+    def disk_of(self, schema: Value) -> Row:
+        """The file system that a database's tables are copied on, in the columns of `host`: the data directory's, or one of its own."""
+        return self._own_disks.get(schema, self.all.single("host"))
+
+    @cached_property
+    def _own_disks(self) -> Mapping[Value, Row]:
+        rows = self.all.tables["schema_disk"].dictionaries()
+        names = (("data_directory_free_bytes", "free_bytes"), ("data_directory_total_bytes", "total_bytes"))
+        return {row["schema_name"]: {name: row[column] for name, column in names} for row in rows}
+
     def indexes_of(self, schema: Value, table: Value) -> Sequence[Row]:
         """The indexes of one table."""
         rows = self.all.tables["indexes"]

@@ -29,7 +29,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     schema, table = str(row["schema_name"]), str(row["table_name"])
     indexes = context.known.indexes_of(schema, table)
     innodb_bytes = innodb_size(row, indexes, sorts_copies=context.known.sorts_copies)
-    blockers = [*_blockers(row, indexes, context), *_disk(innodb_bytes, context)]
+    blockers = [*_blockers(row, indexes, context), *_disk(schema, innodb_bytes, context)]
     return Plan(
         {
             "innodb_bytes": innodb_bytes,
@@ -93,8 +93,8 @@ def _lacks_innodb(context: PlanContext) -> bool:
     return len(names) >= VARIABLES_OF_A_SERVER and not any(name.startswith("innodb_") for name in names)
 
 
-def _disk(innodb_bytes: int | None, context: PlanContext) -> Iterable[str]:
-    free = context.number("host", "data_directory_free_bytes")
+def _disk(schema: str, innodb_bytes: int | None, context: PlanContext) -> Iterable[str]:
+    free = number_of(context.known.disk_of(schema).get("data_directory_free_bytes"))
     if innodb_bytes is not None and free is not None and innodb_bytes > free:
         yield f"the copy needs about {size(innodb_bytes)}, and the disk has {size(free)} free"
 
