@@ -17,13 +17,14 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.look.fact_set import FactSet
 
-# What the rules recommend to change, and what moves the same measures.
+# What the rules recommend to change, and what moves the same measures: logs that write each statement, what a commit waits for, memory that others take.
 VARIABLES = frozenset({
-    "bulk_insert_buffer_size", "concurrent_insert", "delay_key_write", "flush_time", "init_file", "key_buffer_size", "key_cache_age_threshold",
-    "key_cache_block_size", "key_cache_division_limit", "key_cache_segments", "log_queries_not_using_indexes", "low_priority_updates",
-    "max_connections", "max_heap_table_size", "myisam_max_sort_file_size", "myisam_mmap_size", "myisam_recover_options", "myisam_sort_buffer_size", "myisam_use_mmap",
-    "open_files_limit", "query_cache_size", "query_cache_type", "read_buffer_size", "read_rnd_buffer_size", "slow_query_log", "sort_buffer_size",
-    "table_cache", "table_definition_cache", "table_open_cache", "thread_cache_size", "tmp_table_size", "version",
+    "bulk_insert_buffer_size", "concurrent_insert", "delay_key_write", "flush", "flush_time", "general_log", "init_file", "innodb_buffer_pool_size",
+    "innodb_flush_log_at_trx_commit", "join_buffer_size", "key_buffer_size", "key_cache_age_threshold", "key_cache_block_size", "key_cache_division_limit",
+    "key_cache_segments", "log_bin", "log_queries_not_using_indexes", "long_query_time", "low_priority_updates", "max_connections", "max_heap_table_size",
+    "myisam_max_sort_file_size", "myisam_mmap_size", "myisam_recover_options", "myisam_sort_buffer_size", "myisam_use_mmap", "open_files_limit",
+    "performance_schema", "query_cache_limit", "query_cache_size", "query_cache_type", "read_buffer_size", "read_rnd_buffer_size", "slow_query_log",
+    "sort_buffer_size", "sync_binlog", "table_cache", "table_definition_cache", "table_open_cache", "thread_cache_size", "tmp_table_size", "userstat", "version",
 })  # fmt: skip
 TABLE = "table "
 RESTART = "restart"

@@ -179,11 +179,12 @@ def day_in_words(moment: float, now: float) -> str:
 
 
 def _kinds(kinds: Sequence[Kind]) -> str:
-    """The first of them, those that became slower before the others; nothing where there is but one."""
+    """The first of them, those that became slower before the others, and without a figure those of which nothing is clear; nothing where there is but one."""
     if len(kinds) < 2:
         return ""
-    ordered = sorted(kinds, key=lambda one: (one.verdict != WORSE, -(one.share or 0.0)))
-    return listed([f"{one.fingerprint} {_times(one.times)}" for one in ordered], TOLD_KINDS)
+    ordered = sorted(kinds, key=lambda one: (one.verdict != WORSE, one.verdict == UNCLEAR, -(one.share or 0.0)))
+    told = [f"{one.fingerprint} {'unclear' if one.verdict == UNCLEAR else _times(one.times)}" for one in ordered]
+    return listed(told, TOLD_KINDS)
 
 
 def figures_in_words(outcome: ProofOutcome | Proof) -> str:

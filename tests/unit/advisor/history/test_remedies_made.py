@@ -18,7 +18,7 @@ from myisam_advisor.history.records import Records
 from myisam_advisor.history.remedies_made import doubts, is_made, is_remedy, last_change
 from myisam_exporter.errors import UserError
 from tests.support import program
-from tests.unit.advisor.history.test_verification import LOAD, SECONDS, Noticed, history
+from tests.unit.advisor.history.test_verification import LOAD, SECONDS, Noticed, followed, history
 
 RULES = {rule.id: rule for rule in shipped_rules()}
 # What no history notices, or what has no way to go: an engine, and the file in which a layout of key caches is written down.
@@ -111,3 +111,14 @@ def test_a_forecast_is_held_against_what_it_is_about_and_nothing_else(tmp_path: 
     assert noted.forecast is not None
     assert noted.came_true is None
     assert noted.verdict == "improved"
+
+
+@pytest.mark.parametrize("name", ["general_log", "sync_binlog", "innodb_flush_log_at_trx_commit", "innodb_buffer_pool_size", "join_buffer_size", "query_cache_limit", "performance_schema", "userstat", "flush", "long_query_time", "log_bin"])
+def test_what_moves_the_same_measures_and_was_changed_with_it_shares_what_came_of_it(name: str) -> None:
+    """It was not noticed, and the rule had the credit."""
+    before: dict[str, object] = {"variable": {"key_buffer_size": 8, name: 1}}
+    after: dict[str, object] = {"variable": {"key_buffer_size": 16, name: 0}}
+    changes, _ = followed((before, 100), (after, 100))
+    assert {change.name for change in changes} == {"key_buffer_size", name}
+    assert not is_made(RULES["key-buffer-too-small"], changes, said=False)
+    assert not is_made(RULES["key-buffer-too-small"], changes, said=True)

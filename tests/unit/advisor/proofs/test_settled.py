@@ -60,6 +60,13 @@ def test_what_was_slower_stands_first() -> None:
     assert found.sentence.endswith("; writes 0.8 times, reads 2.0 times, joins 1.5 times and 1 more.")
 
 
+def test_a_kind_of_which_nothing_is_clear_has_no_figure_behind_the_word_proved() -> None:
+    found = said([{"experiment": "replay", "kinds": [kind("reads", 3.7, "unclear", 0.7), kind("joins", 1.5, "worth it", 0.2), kind("writes", 0.8, "worse", 0.1)]}])
+    assert found is not None
+    assert found.sentence.startswith("Proved here on ")
+    assert found.sentence.endswith("; writes 0.8 times, joins 1.5 times, reads unclear.")
+
+
 def test_an_unclear_one_is_told_and_decides_nothing() -> None:
     found = said([{"verdict": "unclear", "times": 1.02, "low": 0.8, "high": 1.3}])
     assert found is not None
