@@ -1,4 +1,4 @@
-"""What servers count of a key cache that is off: MySQL each page as a miss, MariaDB nothing at all."""
+"""What servers count of a key cache that is off (MySQL each page as a miss, MariaDB nothing), and when the counters of one begin anew."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
 from tests.support.servers import CopiedServer, binaries_of, working
 
-from .conftest import look, schema, with_thresholds
+from .conftest import look, on_every_server, schema, with_thresholds
 
 TABLE = "(a INT NOT NULL AUTO_INCREMENT PRIMARY KEY, b INT) ENGINE=MyISAM"
 LOOK_UP = "SELECT b FROM t WHERE a IN (17, 231, 345, 401, 777, 830)"
@@ -41,3 +41,35 @@ def test_a_cache_that_is_off_is_found_though_nothing_is_counted(kind: str, size:
         assert isinstance(requests, float)
         assert requests > 0
         assert not [one for one in judge(prepared(facts, SITE)).findings if one.rule == "key-cache-off"]
+
+
+@on_every_server
+def test_a_size_that_is_set_begins_all_counters_anew_a_flush_of_the_status_not_the_blocks_used(server: PrivateServer) -> None:
+    before = looked_up(server).single("key_cache")
+    # From MariaDB 11.5 on FLUSH STATUS is about the own session.
+    server.execute("FLUSH GLOBAL STATUS" if server.binaries.name == "mariadb-11.8" else "FLUSH STATUS")
+    flushed = look(server).single("key_cache")
+    assert flushed["blocks_used"] == before["blocks_used"] != 0
+    assert int(str(flushed["read_requests"])) < int(str(before["read_requests"]))
+    size = int(str(before["size_bytes"]))
+    looked_up(server)
+    try:
+        server.execute(f"SET GLOBAL key_buffer_size = {size // 2}")
+        resized = look(server).single("key_cache")
+        assert int(str(resized["blocks_used"])) < int(str(before["blocks_used"]))
+        assert int(str(resized["read_requests"])) < int(str(before["read_requests"]))
+    finally:
+        server.execute(f"SET GLOBAL key_buffer_size = {size}")
+
+
+def test_a_cache_that_was_used_is_not_lost_by_a_flush_of_the_status() -> None:
+    site = with_thresholds("key-cache-layout-lost", minimum_uptime_seconds=0, minimum_requests=100)
+
+    def lost() -> list[str]:
+        return [one.message for one in judge(prepared(looked_up(server), site)).findings if one.rule == "key-cache-layout-lost"]
+
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=16M"]) as server:
+        server.execute("CREATE DATABASE own", f"CREATE TABLE own.t {TABLE}", f"INSERT INTO own.t (b) VALUES {', '.join(['(1)'] * 100)}", "SET GLOBAL hot.key_buffer_size = 8388608")
+        assert len(lost()) == 1
+        server.execute("CACHE INDEX own.t IN hot", "SELECT b FROM own.t WHERE a = 1", "FLUSH STATUS")
+        assert lost() == []
