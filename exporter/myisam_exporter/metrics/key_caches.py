@@ -31,7 +31,12 @@ class KeyCacheMetrics(Group[tuple[KeyCache, ...]]):
         ),
         Metric("key_cache_block_size_bytes", "gauge", "Size of a block: key_cache_block_size.", LABELS),
         Metric("key_cache_segments", "gauge", "Segments with a lock each: key_cache_segments (MariaDB).", LABELS),
-        Metric("key_cache_most_used_bytes", "gauge", "Most that was in use at once since the cache was made or resized: Key_blocks_used.", LABELS),
+        Metric(
+            "key_cache_most_used_bytes",
+            "gauge",
+            "Most that was in use at once since the cache was made or resized: Key_blocks_used.",
+            LABELS,
+        ),
         Metric("key_cache_unused_bytes", "gauge", "Blocks never used or freed again: Key_blocks_unused.", LABELS),
         Metric("key_cache_dirty_bytes", "gauge", "Changed and not yet written: Key_blocks_not_flushed.", LABELS),
         *(
