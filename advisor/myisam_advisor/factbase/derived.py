@@ -26,6 +26,8 @@ MARIADB_MAJORS = range(10, 14)
 # Version 9999.99.99: beyond it a number is no version.
 MAXIMUM_VERSION_NUMBER = 99_999_999
 _LETTERS_AND_BLANKS = ascii_letters + " "
+# MariaDB puts it before its version when it greets a client: read as it stands, it is a MySQL of 2010.
+_GREETING = "5.5.5-"
 STATUS_OF_DEFAULT_CACHE = {
     "read_requests": "Key_read_requests",
     "reads": "Key_reads",
@@ -152,7 +154,12 @@ def _derived_server(facts: FactSet) -> FactRows | None:
         flavour = "mariadb" if version.number[0] in MARIADB_MAJORS else version.flavour
         # A version that is MariaDB's alone says more than what somebody called the server.
         told = derived.get("flavour") if flavour != "mariadb" else None
-        derived |= {"version_number": version.as_number, "flavour": told or flavour}
+        plain = _without_name(str(known["version"]))
+        derived |= {
+            "version_number": version.as_number,
+            "flavour": told or flavour,
+            "version": plain.removeprefix(_GREETING) if flavour == "mariadb" else plain,
+        }
     completed = known | derived
     return None if completed == known else _rows(facts, "server", [completed])
 
@@ -163,11 +170,15 @@ def _version(known: Row) -> ServerVersion | None:
     if not isinstance(text, str) or known.get("version_number") is not None:
         return None
     try:
-        # People write "MariaDB 10.3"; the server itself does not.
-        version = parse_version(text.lstrip(_LETTERS_AND_BLANKS), text)
+        version = parse_version(_without_name(text), text)
     except (UserError, ValueError):  # ValueError: more digits than Python reads
         return None
     return None if version.as_number > MAXIMUM_VERSION_NUMBER else version
+
+
+def _without_name(version: str) -> str:
+    """People write "MariaDB 10.3"; the server itself does not."""
+    return version.lstrip(_LETTERS_AND_BLANKS)
 
 
 def _derived_mysqld(facts: FactSet) -> FactRows | None:

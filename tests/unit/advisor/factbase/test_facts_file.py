@@ -61,6 +61,14 @@ def test_versions_are_understood_as_people_write_them(version: str, flavour: str
     assert (server["flavour"], server["version_number"]) == (flavour, number)
 
 
+@pytest.mark.parametrize(
+    ("written", "version"),
+    [("5.5.5-10.3.39-MariaDB-log", "10.3.39-MariaDB-log"), ("MariaDB 10.3", "10.3"), ("MySQL 5.1.57", "5.1.57"), ("5.5.5-m3", "5.5.5-m3"), ("10.11.6-MariaDB", "10.11.6-MariaDB"), ("none", "none")],
+)  # fmt: skip
+def test_a_version_is_shown_without_a_name_and_without_what_mariadb_greets_with(written: str, version: str) -> None:
+    assert complete(facts_from_document({"schema": 1, "server": {"version": written}})).single("server")["version"] == version
+
+
 @pytest.mark.parametrize(("text", "value"), [("32M", 32 << 20), ("32MB", 32 << 20), ("128.0M", 128 << 20), ("1 GiB", 1 << 30), ("16k", 16384), ("BACKUP,QUICK", "BACKUP,QUICK"), ("5min", "5min")])
 def test_sizes_are_understood_as_option_files_and_people_write_them(text: str, value: object) -> None:
     facts = facts_from_document({"schema": 1, "variable": {"x": text}})
