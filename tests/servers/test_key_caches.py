@@ -6,7 +6,7 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.fact_set import FactSet
-from tests.support.servers import CopiedServer, binaries_of, working
+from tests.support.servers import CopiedServer, binaries_of, status_number, working
 
 from .conftest import look, on_every_server, schema, with_thresholds
 
@@ -73,3 +73,16 @@ def test_a_cache_that_was_used_is_not_lost_by_a_flush_of_the_status() -> None:
         assert len(lost()) == 1
         server.execute("CACHE INDEX own.t IN hot", "SELECT b FROM own.t WHERE a = 1", "FLUSH STATUS")
         assert lost() == []
+
+
+def test_blocks_that_wait_are_no_number_after_a_flush_of_the_status() -> None:
+    """Each that is written counts down from the 0 that FLUSH STATUS set: 25 blocks that waited were 18446744073709551591."""
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=16M", "--myisam-recover-options=OFF"]) as server, schema(server, "d"):
+        server.execute(f"CREATE TABLE d.t {TABLE} DELAY_KEY_WRITE=1", *["INSERT INTO d.t (b) VALUES (1)"] * 9)
+        assert look(server).single("key_cache")["blocks_dirty"] == status_number(server, "Key_blocks_not_flushed") != 0
+        server.execute("FLUSH STATUS", "FLUSH TABLES d.t", "ALTER TABLE d.t DELAY_KEY_WRITE=0, FORCE")
+        facts = look(server)
+        assert facts.single("key_cache")["blocks_dirty"] is None
+        judgement = judge(prepared(facts, SITE))
+        assert ("status.Key_blocks_not_flushed",) in [one.facts for one in judgement.suspicious]
+        assert not [one for one in judgement.not_evaluated if "blocks wait" in one.needs]

@@ -94,7 +94,10 @@ STATUS_PAIRS = (
     ("Slow_queries", "Queries"),
 )
 # What there is at this moment: servers count these up and down without a sign, so that one too few is shown as 4294967295 or 18446744073709551615.
-STATUS_STATES = ("Open_files", "Open_tables", "Open_table_definitions", "Threads_connected", "Threads_running")
+# FLUSH STATUS sets Key_blocks_not_flushed to 0 while blocks wait (mf_keycache.c: reset_key_cache_counters), and each that is written then counts down.
+STATUS_STATES = (
+    "Open_files", "Open_tables", "Open_table_definitions", "Threads_connected", "Threads_running", "Key_blocks_not_flushed",
+)  # fmt: skip
 MOST_AT_ONCE = (1 << 31) - 1
 
 
