@@ -60,30 +60,40 @@ def compare_measure(
 ) -> MeasureOutcome:
     """One curve before and after, divided by the load at the same moments where the measure says so; one of so many that are told together."""
     name = f"{curve.name}{f' / {measure.per}' if measure.per else ''}"
-    before, after = (
+    sides = [
         _values(curve.points, load, begin, end)
         for begin, end in ((window.before_begin, window.before_end), (window.after_begin, window.after_end))
-    )
+    ]
+    before, after = ([value for value, _ in side] for side in sides)
     counts = (len(before), len(after))
     means = [statistics.fmean(values) if values else None for values in (before, after)]
     if min(counts) < MINIMUM_SAMPLES:
         return MeasureOutcome(name, measure.better, means[0], means[1], counts, None, None, None, NOT_ENOUGH)
-    ratio, low, high = _ratio_with_interval(before, after, 1 - (1 - CONFIDENCE) / max(intervals, 1))
-    if _may_be_chance(before, after):
+    confidence = 1 - (1 - CONFIDENCE) / max(intervals, 1)
+    ratio, low, high = _ratio_with_interval(before, after, confidence)
+    if _may_be_chance(before, after) or (ratio is None and interval_of_ratio(after, before, confidence) is None):
         return MeasureOutcome(name, measure.better, means[0], means[1], counts, ratio, None, None, NOT_ENOUGH)
-    return MeasureOutcome(
-        name, measure.better, means[0], means[1], counts, ratio, low, high, verdict_of(measure.better, ratio, low, high)
-    )
+    verdict = verdict_of(measure.better, ratio, low, high)
+    if low is not None and high is not None and verdict != UNCHANGED:
+        # What goes with the load in part only seems to be more of less, and less of more: whatever that part is, the truth lies between.
+        loads = [statistics.fmean(by for _, by in side) for side in sides]
+        times = loads[1] / loads[0]
+        low, high = low * min(times, 1.0), high * max(times, 1.0)
+        verdict = verdict_of(measure.better, ratio, low, high)
+    return MeasureOutcome(name, measure.better, means[0], means[1], counts, ratio, low, high, verdict)
 
 
-def _values(points: Points, load: Mapping[float, float | None] | None, begin: float, end: float) -> list[float]:
+def _values(
+    points: Points, load: Mapping[float, float | None] | None, begin: float, end: float
+) -> list[tuple[float, float]]:
+    """The values, and what each was divided by."""
     found = []
     for moment, value in points:
         by = 1.0 if load is None else load.get(moment)
         if value is None or not by or not begin <= moment < end:
             continue
         if math.isfinite(value / by):
-            found.append(value / by)
+            found.append((value / by, by))
     return found
 
 

@@ -169,7 +169,7 @@ def _note(
 ) -> None:
     """Put each rule's outcome into the ledger, beside what the daemon's findings forecast before the change."""
     from myisam_advisor.history.ledger import Entry, Measured, own_ledger
-    from myisam_advisor.history.verification import NOT_ENOUGH, overall
+    from myisam_advisor.history.verification import NOT_ENOUGH, UNCHANGED, overall
 
     for rule in rules:
         # In the rule's own order: what is forecast is its first measure.
@@ -177,16 +177,16 @@ def _note(
         of_rule = sorted(
             (one for one in outcomes if _fact_of(one) in facts), key=lambda one: facts.index(_fact_of(one))
         )
-        if overall(of_rule) == NOT_ENOUGH:
+        # What follows of its first measure is not known where only the others are: that they are unchanged is no outcome.
+        told = overall(of_rule)
+        if told == NOT_ENOUGH or (told == UNCHANGED and of_rule[0].verdict == NOT_ENOUGH):
             continue
         measured = tuple(Measured(one.name, one.ratio, one.low, one.high, one.verdict) for one in of_rule)
         if _fact_of(of_rule[0]) != facts[0]:
             # Nothing else is held against the forecast in its place.
             measured = (Measured(facts[0], None, None, None, NOT_ENOUGH), *measured)
         try:
-            own_ledger().note(
-                Entry(target, rule.id, at, time.time(), forecasts.get(rule.id), measured, overall(of_rule))
-            )
+            own_ledger().note(Entry(target, rule.id, at, time.time(), forecasts.get(rule.id), measured, told))
         except UserError as error:
             click.echo(f"not noted: {error}", err=True)
 
@@ -335,7 +335,7 @@ def _what_is_lacking(found: Compared, *, has_samples: bool) -> str:
 
     if has_samples:
         return (
-            "The samples differ too much for an answer, or were on their way before the change or are still so: "
+            "The samples or their load differ too much for an answer, or were on their way before the change or are still so: "
             "a longer --window has more of them, and --settle leaves out the time in which caches fill."
         )
     counts = [one.samples for one in (*found.outcomes, *([found.load] if found.load else []))]

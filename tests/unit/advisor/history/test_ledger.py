@@ -104,6 +104,14 @@ def test_two_loads_or_too_few_samples_are_no_outcome(tmp_path: Path) -> None:
     assert ledger_in_words([Ledger(tmp_path / "none")], NOW).startswith("no change was verified yet")
 
 
+def test_that_the_others_are_unchanged_is_no_outcome_where_the_first_measure_is_not_known(tmp_path: Path) -> None:
+    """It was told as *unchanged* of the change: the figure that it is about scatters too much, and another one stands still."""
+    history(tmp_path / "h", 50, 50, noise=1.0)
+    done = program.run("verify", "key-cache-contention", "--history", tmp_path / "h", environment={"STATE_DIRECTORY": str(tmp_path / "state")})
+    assert "not enough data" in done.stdout
+    assert Ledger(tmp_path / "state" / "forecasts").entries() == ([], [])
+
+
 def test_a_ledger_that_cannot_be_written_is_named_and_the_answer_stands(tmp_path: Path) -> None:
     history(tmp_path / "h", 50, 10)
     (tmp_path / "state").write_text("a file")

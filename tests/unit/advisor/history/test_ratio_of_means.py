@@ -76,6 +76,33 @@ def test_what_became_a_quarter_less_is_found(samples: Samples, count: int, share
     assert told(scattered(0.05), 60).count(UNCHANGED) / SERIES >= 0.95
 
 
+@pytest.mark.parametrize("begin", [0, 7, 30, 48])
+def test_a_job_of_some_minutes_is_no_work_of_the_change(begin: int) -> None:
+    """Nothing before, and something in twelve minutes of an hour after it: that was worse, as if it had been spread over the hour. The other way about it was improved."""
+    job = [float(begin <= number < begin + 12) for number in range(60)]
+    assert compared([0.0] * 60, job).verdict == compared(job, [0.0] * 60).verdict == NOT_ENOUGH
+    assert compared([0.0] * 60, [1.0, 0.0] * 30).verdict == WORSE
+
+
+@pytest.mark.parametrize(
+    ("part", "loads", "truth", "expected"),
+    [
+        # Half of it is there whatever the load is: of each statement it is more when there are fewer.
+        (0.5, (100, 60), 1.0, NOT_ENOUGH), (0.5, (60, 100), 1.0, NOT_ENOUGH), (0.0, (100, 60), 1.0, NOT_ENOUGH), (1.0, (100, 60), 1.0, UNCHANGED),
+        (1.0, (100, 60), 3.0, WORSE), (0.5, (100, 60), 3.0, WORSE), (0.5, (100, 60), 0.3, IMPROVED), (0.5, (60, 100), 0.3, IMPROVED), (1.0, (100, 95), 0.8, IMPROVED),
+    ],
+)  # fmt: skip
+def test_what_goes_with_the_load_in_part_only_is_no_work_of_the_change(part: float, loads: tuple[float, float], truth: float, expected: str) -> None:
+    """A load of six tenths made *worse* of whatever is there for half without any."""
+    draw, points, load = random.Random(1), [], {}
+    for moment in range(120):
+        side = int(moment >= 60)
+        load[float(moment)] = loads[side] * math.exp(draw.gauss(0, 0.02))
+        points.append((float(moment), ((1 - part) * 100 + part * load[float(moment)]) * (1, truth)[side]))
+    found = compare_measure(Measure("x", "lower", per="y"), Curve("here", "x", tuple(points)), load, Window(0, 60, 60, 120))
+    assert found.verdict == expected
+
+
 def test_of_many_measures_of_nothing_hardly_ever_one_is_told() -> None:
     draw, window, reports = random.Random(3), Window(0, 60, 60, 120), 40
     wrong = 0
