@@ -146,6 +146,18 @@ def test_unpacked_it_runs_on_its_own_modules(unpacked: Path, tmp_path: Path) -> 
     assert str(ROOT / "advisor" / "myisam_advisor") not in loaded
 
 
+def test_who_looks_as_the_service_finds_its_modules(unpacked: Path, tmp_path: Path) -> None:
+    """`rights` starts the program anew, by a Python that looks in no such place. This one knows the checkout, so its own tells which it is."""
+    modules = tmp_path / "modules"
+    shutil.copytree(f"{unpacked}{MODULES}", modules)
+    with (modules / "myisam_advisor/cli/main.py").open("a") as file:
+        file.write("\n\ndef main() -> None:\n    print('{\"error\": \"of the package\"}')\n")
+    looking = "import os, sys; sys.path.insert(0, sys.argv[1]); from myisam_advisor.rights.looking import Identity, look_as; "
+    looking += "print(look_as(Identity(os.geteuid(), os.getegid(), (), ()), [], None)['error'])"
+    done = subprocess.run([sys.executable, "-s", "-c", looking, str(modules)], cwd="/", env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("of the package\n", "")
+
+
 def test_what_reads_processes_finds_its_modules(unpacked: Path) -> None:
     """As its unit starts it, without what systemd would hand over."""
     unit = (unpacked / "usr/lib/systemd/system/myisam-advisor-process.service").read_text()

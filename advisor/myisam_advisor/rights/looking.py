@@ -20,6 +20,8 @@ from fcntl import ioctl
 from pathlib import Path
 from typing import Any
 
+import myisam_advisor
+import myisam_exporter
 from myisam_advisor.rights.service import Service
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
@@ -38,7 +40,14 @@ CAPABILITY_BITS = 64
 MANY_CAPABILITIES = 30
 # capability.h
 NAMES = {"cap_1": "cap_dac_override", "cap_2": "cap_dac_read_search", "cap_3": "cap_fowner", "cap_19": "cap_sys_ptrace"}
-ENTRY = "from myisam_advisor.cli.main import main; main()"
+# Where our own packages lie may be a place that Python does not look in by itself (the RPM's /usr/lib/myisam-advisor).
+OWN_FOLDERS = tuple(
+    dict.fromkeys(str(Path(one).parent) for one in (*myisam_advisor.__path__, *myisam_exporter.__path__))
+)
+ENTRY = (
+    "import sys; sys.path[:0] = [one for one in sys.argv.pop(1).split('\\n') if one not in sys.path]; "
+    "from myisam_advisor.cli.main import main; main()"
+)
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -164,7 +173,7 @@ def look_as(identity: Identity, words: Sequence[str], state_directory: Path | No
     environment = {"PATH": PATH, "LC_ALL": "C.UTF-8", "HOME": _home(identity.user)}
     if state_directory is not None:
         environment["STATE_DIRECTORY"] = str(state_directory)
-    command = [sys.executable, "-I", "-c", ENTRY, "doctor", "--format", "json", *words]
+    command = [sys.executable, "-I", "-c", ENTRY, "\n".join(OWN_FOLDERS), "doctor", "--format", "json", *words]
     try:
         with (
             _entered(identity.process) as namespaces,
