@@ -73,13 +73,16 @@ class OutputDirectory:
         os.unlink(name, dir_fd=self._descriptor)
 
     @contextlib.contextmanager
-    def file(self, name: str, private: bool = False, mode: int | None = None) -> Iterator[TextIO]:
+    def file(
+        self, name: str, private: bool = False, mode: int | None = None, *, only_new: bool = False
+    ) -> Iterator[TextIO]:
         """A file to write, which takes this name at the end; after an exception nothing is left of it.
 
         Args:
             name: its name in here.
             private: nobody else may read it, and it replaces nothing: FileExistsError where there is something of its name at the end.
             mode: who may read it once it is whole, whatever the umask; nobody else until then.
+            only_new: it replaces nothing, as where it is private.
 
         Raises UserError for a name that is taken by what must not be replaced, and OSError as open(2), link(2) and rename(2) do.
         """
@@ -96,7 +99,7 @@ class OutputDirectory:
                 os.fsync(file.fileno())
                 if mode is not None:
                     os.fchmod(file.fileno(), mode)
-            if private:
+            if private or only_new:
                 self._take(temporary, name)
             else:
                 self.rename(temporary, name)

@@ -23,7 +23,8 @@ from myisam_advisor.texts.units import unit_names
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import TextIO
 
     from myisam_advisor.changes.plan import ChangePlan
     from myisam_advisor.texts.whole_files import OutputDirectory
@@ -126,23 +127,36 @@ def _write(made: ChangePlan, folder: Path) -> None:
     try:
         with OutputDirectory(folder, create=True) as directory:
             _refuse_present(directory, folder, texts)
-            _write_all(directory, texts)
+            try:
+                _write_all(directory, texts)
+            except FileExistsError:
+                _refuse_present(directory, folder, texts)
+                raise
     except OSError as error:
         raise _not_written(folder, error) from None
     click.echo(f"written to {folder}: {', '.join(texts)}")
 
 
 def _write_all(directory: OutputDirectory, texts: Mapping[str, str]) -> None:
-    """Each file, or none. Raises OSError."""
+    """Each file, or none, and none in the place of another. Raises OSError."""
+    kept: list[str] = []
     try:
         with contextlib.ExitStack() as all_or_none:
             for name, text in texts.items():
-                file = all_or_none.enter_context(directory.file(name))
+                file = all_or_none.enter_context(_new_file(directory, name, kept))
                 file.write(text)
                 file.flush()
     except BaseException:
-        # Some disks refuse a file only when it is to be kept, and others have their names by then.
-        for name in texts:
+        # Some disks refuse a file only when it is to be kept, and others have their names by then. What somebody else put there meanwhile is not ours.
+        for name in kept:
             with contextlib.suppress(OSError):
                 directory.remove(name)
         raise
+
+
+@contextlib.contextmanager
+def _new_file(directory: OutputDirectory, name: str, kept: list[str]) -> Iterator[TextIO]:
+    """A file to write; its name is among those that are kept once it has it. Raises OSError."""
+    with directory.file(name, only_new=True) as file:
+        yield file
+    kept.append(name)

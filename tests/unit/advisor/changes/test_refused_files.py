@@ -25,8 +25,34 @@ def test_a_disk_that_refuses_one_of_the_files_in_the_end_keeps_none(tmp_path: Pa
             raise OSError(errno.EDQUOT, "Disk quota exceeded")
         return real(*words, **further)
 
+    def no_links(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
     monkeypatch.setattr(os, call, refused)
+    monkeypatch.setattr(os, "link", no_links)
     done = CliRunner().invoke(cli, ["plan", "--facts", str(FACTS), "--output", str(tmp_path / "plan")])
     assert str(done.exception) == f"the plan cannot be written to {tmp_path / 'plan'}: Disk quota exceeded. Give another --output."
     assert len(calls) == failing
     assert not list((tmp_path / "plan").iterdir())
+
+
+@pytest.mark.parametrize("name", ["plan.sql", "plan.json", "my.cnf"])
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_that_somebody_puts_there_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, links: bool) -> None:
+    theirs, real = tmp_path / "plan" / name, os.fsync
+
+    def meanwhile(descriptor: int) -> None:
+        if not theirs.exists():
+            theirs.write_text("theirs")
+        real(descriptor)
+
+    def no_links(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fsync", meanwhile)
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    done = CliRunner().invoke(cli, ["plan", "--facts", str(FACTS), "--output", str(tmp_path / "plan")])
+    assert str(done.exception) == f"{tmp_path / 'plan'} already holds {name}: choose another directory, or move them away."
+    assert [one.name for one in (tmp_path / "plan").iterdir()] == [name]
+    assert theirs.read_text() == "theirs"
