@@ -89,7 +89,7 @@ def looked_at(
     return Migration(
         here, later, to, tuple(predictions), in_order(predictions, idle), (*found.left_out, *left_alone(found.tables)),
         whole_number(variables.get("key_buffer_size")), cache_bytes, free_bytes, tuple(found.not_found), unknown,
-        tuple(told(one, here) for one in found.killed), is_replica(session), own,
+        tuple(told(one, here) for one in found.killed), is_replica(session), own, found.merges,
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from myisam_advisor.migrate.server_kind import DEFAULT_PAGE_BYTES, INNODB, Serve
 from myisam_advisor.migrate.sizes import Contents, Range, bytes_after
 from myisam_advisor.migrate.tables import MERGE, FoundTable
 from myisam_advisor.migrate.times import Lasting, Machine, lasting, own_copy
+from myisam_advisor.migrate.unchanged import still_the_same
 from myisam_advisor.migrate.widths import PACKED, is_size_told
 from myisam_advisor.texts.lists import listed
 from myisam_advisor.texts.templates import object_name
@@ -51,6 +52,7 @@ class Prediction:
 
     `errors` are those of a bare ALTER TABLE ... ENGINE=..., `script_errors` of the script's own, which leaves out options of MyISAM's; both on this
     server. `target_errors` are what an ALTER run on the target would end with besides. `remade` are indexes that the way back has to make again.
+    `unchanged` is the statement that ends with an error where this is another table by then.
     """
 
     name: TableName
@@ -71,6 +73,7 @@ class Prediction:
     has_whole_key: bool = False
     has_triggers: bool = False
     target_script_errors: tuple[Refusal, ...] = ()
+    unchanged: Sql = statement("")
 
     @property
     def fails(self) -> bool:
@@ -90,6 +93,7 @@ class Migration:
     `foreign_keys_unknown` is why nobody knows which InnoDB tables refer to these, empty where that is known. `killed` is what a server that was killed
     in an ALTER left of tables, and how they get their names back;
     `is_replica` is whether the server is known to take its changes from another, `own_disks` what databases with a file system of their own have free there.
+    `merges` are the names of all MERGE tables of the server.
     """
 
     here: ServerKind
@@ -106,6 +110,7 @@ class Migration:
     killed: tuple[tuple[str, str], ...] = ()
     is_replica: bool = False
     own_disks: Mapping[str, int | None] = field(default_factory=dict)
+    merges: tuple[TableName, ...] = ()
 
     def on_target(self, error: Refusal) -> str:
         """What is said of an error that the target would end an ALTER with."""
@@ -189,6 +194,7 @@ def _one(
         lasts, after, table.structure.row_format, table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(on_this_server(bare)),
         tuple(one for one in there if one.code not in known), _remade(bare, table.structure.option(BLOCK_SIZE), to, here),
         has_whole_key(table.structure), table.triggers, tuple(one for one in of_script if one.code not in known),
+        still_the_same(table.name, table.structure, here),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from myisam_advisor.migrate.change import Change
 from myisam_advisor.migrate.cluster import beside_the_cluster, of_the_cluster
 from myisam_advisor.migrate.limits import DISK_FULL
 from myisam_advisor.migrate.online import beside_writers
@@ -14,6 +15,7 @@ from myisam_advisor.migrate.places import NOT_GIVEN_BACK
 from myisam_advisor.migrate.prediction import Migration, Prediction
 from myisam_advisor.migrate.replication import of_replication
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
+from myisam_advisor.migrate.unchanged import forgets, moved_on, writes_again
 from myisam_advisor.migrate.way_back import back, without_comment
 from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
 from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain, offered
@@ -42,11 +44,12 @@ HELD = {
 STOPS = statement(
     "SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE (@rows_after = @rows_before AND @values_after <=> @values_before) IS NOT TRUE) AS same_rows_and_values;"
 )
-# A client that goes on behind an error would compare those of the table before.
-FORGETS = statement("SET @rows_before = NULL, @rows_after = NULL;")
 # MyISAM's writes do so, whatever the server; a KILL of them ended MySQL 8.0 and 9.7 by SIGSEGV each time (docs/decisions/037-migrations-from-files.md).
 WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: make room."
 ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."
+# An ALTER that waits for a long transaction has all who come to the table after it wait, by default for a day (MariaDB) or a year (MySQL). What
+# `mysql --safe-updates` and a server's max_join_size end (error 1104) is the counting, of a table that is converted already too.
+WAITS_SHORTLY = statement("SET SESSION lock_wait_timeout = 60, SESSION sql_big_selects = ON;")
 # What not every server gives a CRC32 of as it stands: it is taken of the hexadecimal digits. 242 is VECTOR in MySQL 9.
 NEEDS_HEX = frozenset({types.GEOMETRY, types.BIT, 242})
 
@@ -84,6 +87,7 @@ def as_script(migration: Migration) -> str:
         [
             *_head(migration, ready),
             *_batches(ready, migration),
+            *_end(ready, migration),
             *_not_run(one for one in ordered if not runs(one)),
             *_left_out(migration),
             "",
@@ -95,14 +99,19 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
     # Names are written in UTF-8, whatever the client takes for granted.
     yield "SET NAMES utf8mb4;"
     yield from _without_an_end(migration.here)
+    yield WAITS_SHORTLY
     yield in_comments(
         f"{tables_of(len(ready))} of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch.\n"
         "Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole.\n"
         "Behind each ALTER rows and values are compared with those before. Where they differ, SELECT ... AS same_rows_and_values ends with error 1242, and a\n"
         "client that reads this file stops there (mysql < FILE, without --force; SOURCE goes on). If nobody wrote meanwhile, the ALTER changed them: the\n"
         "statement at Back gives the engine back, and only the backup the values.\n"
+        "Before each ALTER the session may not write until it is seen that the table has the engine, columns and indexes that it had when this was made. Where\n"
+        "it has not, SET SESSION ... = IF(...) ends with error 1231, which says so; a client that goes on gets error 1792 for the ALTER.\n"
+        "Behind a statement or transaction that has the table, it waits for a minute (error 1205), as whoever comes to the table then waits behind it: look first\n"
+        "that none runs for long (SHOW PROCESSLIST). These settings are of the session: run them first in each one.\n"
         "To go on after a stop, make the script again, and keep this one: the new one holds only what is still MyISAM, and the ways back of the rest stand\n"
-        "here. Run a second time, this one copies again what it converted.\n"
+        "here. Run a second time, this one stops at the first table that it converted.\n"
         "No client stops where the first CHECK TABLE of a table says Corrupt: stop it, and repair the table first; what a repair drops is not among the rows that are compared."
     )
     yield in_comments(
@@ -176,6 +185,8 @@ def _batches(ready: Sequence[Prediction], migration: Migration) -> Iterator[str]
         )
         if migration.here.logs_changes and not migration.here.clustered:
             yield from _in_use(batch[0].name[0])
+        asked = moved_on(migration.merges, migration.here)
+        yield asked if any(_stands(one, migration) for one in batch) else offered(asked)
         for one in batch:
             yield from _table(one, migration)
 
@@ -187,6 +198,13 @@ def _in_use(schema: str) -> Iterator[str]:
     """
     line = statement("USE {};", quote_identifier(schema))
     yield line if is_plain(line) else offered(line)
+
+
+def _end(ready: Sequence[Prediction], migration: Migration) -> Iterator[str]:
+    again = writes_again(migration.here)
+    if again and any(_stands(one, migration) for one in ready):
+        yield ""
+        yield again
 
 
 def _lasting(batch: Sequence[Prediction]) -> str:
@@ -218,35 +236,48 @@ def batched(ready: Sequence[Prediction]) -> Iterator[list[Prediction]]:
         yield batch
 
 
-def _table(one: Prediction, migration: Migration) -> Iterator[str]:
+def _stands(one: Prediction, migration: Migration) -> bool:
+    """Whether its statements run as they stand, and are no comments."""
+    return not (migration.here.clustered or _held(one)) and all(map(is_plain, _statements(one, migration.here)))
+
+
+def _held(one: Prediction) -> list[Change]:
+    return [change for change in one.changes if change.id in HELD]
+
+
+def _statements(one: Prediction, here: ServerKind) -> list[Sql]:
     table = quote_table(*one.name)
     total = values_sum(one.columns)
-    lines = [
-        FORGETS,
+    return [
+        forgets(here),
         statement("CHECK TABLE {};", table),
         statement("SELECT COUNT(*), {} INTO @rows_before, @values_before FROM {};", total, table),
+        one.unchanged,
         alter(one),
         statement("SELECT COUNT(*), {} INTO @rows_after, @values_after FROM {};", total, table),
         STOPS,
         statement("CHECK TABLE {};", table),
     ]
+
+
+def _table(one: Prediction, migration: Migration) -> Iterator[str]:
     yield ""
     yield in_comments(object_name(*one.name))
-    held = [change for change in one.changes if change.id in HELD]
-    clustered = migration.here.clustered
+    lines = _statements(one, migration.here)
     for change in one.changes:
         if change.id in TO_LOOK_AT:
             yield offered(f"{change.what} Look first:\n{change.statement}")
     for error in one.target_script_errors:
         yield offered(f"{migration.on_target(error)} {error.mend}")
-    if held or clustered or not all(map(is_plain, lines)):
+    if not _stands(one, migration):
+        clustered = migration.here.clustered
         # Of a secondary the cluster's words say where: never on it.
-        for change in (one for one in held if not (clustered and one.id == "read-only")):
+        for change in (held for held in _held(one) if not (clustered and held.id == "read-only")):
             yield in_comments(f"Not run as it stands: {change.what} {HELD[change.id]}")
         if clustered:
             yield in_comments("Not run as it stands: each node would run it on its own rows.")
             if migration.here.sends_myisam:
-                yield offered(statement("CHECKSUM TABLE {};", table))
+                yield offered(statement("CHECKSUM TABLE {};", quote_table(*one.name)))
         if not all(map(is_plain, lines)):
             yield in_comments(NOT_RUN)
         yield offered("\n".join(lines))

@@ -74,12 +74,16 @@ class _Asked:
 
 @dataclass(slots=True)
 class Found:
-    """What was asked for: the tables, and what is said of the rest, by name; `not_found` of it is what there is none of. `killed` are ALTERs that a server was killed in."""
+    """What was asked for: the tables, and what is said of the rest, by name; `not_found` of it is what there is none of. `killed` are ALTERs that a server was killed in.
+
+    `merges` are the MERGE tables of the whole server.
+    """
 
     tables: list[FoundTable] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     not_found: list[tuple[str, str]] = field(default_factory=list)
     killed: list[KilledAlter] = field(default_factory=list)
+    merges: tuple[TableName, ...] = ()
 
     def none_is(self, name: str, why: str) -> None:
         """There is none of this name."""
@@ -113,7 +117,7 @@ def find_tables(directory: Path, owner: int | None, asked: Sequence[str], *, fol
     folders = {
         decode_schema(name): name for name in read_root(directory, scan.owner if scan.owner is not None else -1).schemas
     }
-    found = Found()
+    found = Found(merges=tuple((merge.schema_name, merge.table_name) for merge in scan.merge_tables))
     wanted = _wanted(asked, scan, folders, found, str.lower if folds else str)
     known = _Known(scan)
     for schema in sorted(wanted):

@@ -9,11 +9,12 @@ from myisam_advisor.migrate.document import as_json
 from myisam_advisor.migrate.prediction import Migration, Prediction, in_order, predict
 from myisam_advisor.migrate.refusals import refusals
 from myisam_advisor.migrate.report import as_text
-from myisam_advisor.migrate.script import ENDS_THE_SERVER, FORGETS, STOPS, WAITS_FOR_ROOM, as_script
+from myisam_advisor.migrate.script import ENDS_THE_SERVER, STOPS, WAITS_FOR_ROOM, as_script
 from myisam_advisor.migrate.server_kind import ServerKind, by_default, of_variables, with_engines
 from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import Machine
+from myisam_advisor.migrate.unchanged import forgets, reads_only, writes_again
 from myisam_advisor.migrate.way_back import back
 from myisam_exporter.files.structure import BTREE, Index, Part, Structure
 from tests.unit.advisor.catalogue.test_copy_work import WORK
@@ -199,7 +200,7 @@ def test_a_script_stops_where_rows_differ_and_is_made_again_to_go_on() -> None:
     assert lines[place - 1].endswith("INTO @rows_after, @values_after FROM `s`.`t`;")
     assert "make the script again, and keep this one: the new one holds only what is still MyISAM" in script
     # A number of the table before is none of this one.
-    assert lines[lines.index("CHECK TABLE `s`.`t`;") - 1] == FORGETS
+    assert lines[lines.index("CHECK TABLE `s`.`t`;") - 1] == forgets(MYSQL)
 
 
 def test_what_waits_on_a_full_disk_is_ended_by_nothing_where_that_ends_the_server() -> None:
@@ -229,7 +230,7 @@ def test_the_time_for_a_statement_is_taken_away_and_told() -> None:
     assert as_script(migration(slow, kind)).splitlines()[1] == "SET SESSION max_statement_time = 0;"
     assert "SET SESSION max_statement_time" in as_script(migration(one(table(), MARIADB), MARIADB))
     for without in (by_default("mariadb", (10, 0)), MYSQL):
-        assert "SET SESSION" not in as_script(migration(one(table(), without), without))
+        assert "SET SESSION max_" not in as_script(migration(one(table(), without), without))
     selects = of_variables("mysql", (8, 0), {"max_execution_time": "5000"})
     assert selects.statement_seconds == 5
     assert "SET SESSION max_execution_time = 0;" in as_script(migration(one(table(), selects), selects))
@@ -240,3 +241,16 @@ def test_the_script_speaks_of_what_its_own_alter_would_meet_on_the_target() -> N
     assert [error.code for error in found.target_errors] == [1031]
     made = Migration(OLD, MYSQL, "InnoDB", (found,), in_order([found], {}), (), None, None, None)
     assert "error 1031" not in as_script(made)
+
+
+def test_what_keeps_a_session_from_writing_is_there_on_the_older_source_of_a_replica_too() -> None:
+    kinds = [by_default(*one) for one in (("mysql", (5, 5)), ("mysql", (5, 6)), ("mysql", (8, 4)), ("mariadb", (10, 5)), ("mariadb", (11, 8)))]
+    assert [str(reads_only(kind)) for kind in kinds] == ["sql_mode", "tx_read_only", "transaction_read_only", "tx_read_only", "tx_read_only"]
+    assert [writes_again(kind) is None for kind in kinds] == [True, False, False, False, False]
+    assert "SET SESSION sql_mode = OFF" not in as_script(migration(one(table(), kinds[0]), kinds[0]))
+
+
+def test_on_a_read_only_server_the_script_does_not_ask_whether_it_became_so() -> None:
+    read_only = replace(MYSQL, read_only=True)
+    assert "@@GLOBAL.read_only" not in as_script(migration(one(table(), read_only), read_only))
+    assert "@@GLOBAL.read_only" in as_script(migration(one(table(), MYSQL), MYSQL))

@@ -1,0 +1,200 @@
+"""The script is run when the world moved on: what became another table stops it before the ALTER, with words that say so; what did not is converted."""
+
+import subprocess
+from contextlib import closing
+
+import pytest
+from MySQLdb import Error
+
+from myisam_advisor.migrate.looking import looked_at
+from myisam_advisor.migrate.script import as_script
+from myisam_advisor.migrate.unchanged import forgets
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.server.session import Session
+
+from .clients import client
+from .conftest import on_every_server, schema, target
+from .test_migrate_scripts import PROC, engines
+
+TABLE = "(id INT NOT NULL PRIMARY KEY, t VARCHAR(20), KEY k (t)) ENGINE=MyISAM"
+CHANGES = {
+    "engine": ["ALTER TABLE t ENGINE=MEMORY"],
+    "innodb": ["ALTER TABLE t ENGINE=InnoDB"],
+    "view": ["RENAME TABLE t TO other", "CREATE VIEW t AS SELECT * FROM other"],
+    "partitions": ["ALTER TABLE t PARTITION BY HASH (id) PARTITIONS 2"],
+    "column": ["ALTER TABLE t ADD x INT"],
+    "type": ["ALTER TABLE t MODIFY t CHAR(20)"],
+    "not null": ["ALTER TABLE t MODIFY t VARCHAR(20) NOT NULL"],
+    "order": ["ALTER TABLE t MODIFY t VARCHAR(20) FIRST"],
+    "index": ["ALTER TABLE t ADD UNIQUE u (t, id)"],
+    "unique": ["ALTER TABLE t DROP KEY k, ADD UNIQUE k (t)"],
+    "no index": ["ALTER TABLE t DROP KEY k"],
+    "swapped": ["CREATE TABLE other (id BIGINT NOT NULL PRIMARY KEY, t VARCHAR(20), KEY k (t)) ENGINE=MyISAM", "RENAME TABLE t TO former, other TO t"],
+}
+SAME = {
+    "rows": ["INSERT INTO t VALUES (7, 'seven')"],
+    "repaired": ["REPAIR TABLE t", "OPTIMIZE TABLE t", "ANALYZE TABLE t", "FLUSH TABLES"],
+    "swapped alike": ["CREATE TABLE other LIKE t", "RENAME TABLE t TO former, other TO t"],
+}
+# Whatever a column, an index or a name is: it is the same as it was. What a server does not know is not made.
+DEFINITIONS = [
+    "numbers (a TINYINT UNSIGNED ZEROFILL, b SMALLINT, c MEDIUMINT, d INT(3) UNSIGNED, e BIGINT, f FLOAT(7,2), g DOUBLE, h DECIMAL(10,3), i BIT(9), j YEAR, k BOOL)",
+    "dates (a DATE, b TIME, c DATETIME, d TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, e TIMESTAMP NULL)",
+    "parts_of_seconds (a TIME(6), b DATETIME(3), c TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6))",
+    "texts (a CHAR(3), b CHAR(3) CHARACTER SET binary, c BINARY(5), d VARCHAR(20) CHARACTER SET ucs2, f TINYTEXT, g TEXT, h MEDIUMTEXT, i LONGTEXT, j TINYBLOB, k BLOB, l MEDIUMBLOB, m LONGBLOB, n CHAR(0))",
+    "bytes (a VARBINARY(9), b INT)",
+    "lists (a ENUM('x','y'), b SET('x','y') NOT NULL, c ENUM('a') CHARACTER SET binary)",
+    "shapes (a GEOMETRY, b POINT NOT NULL, c POLYGON, SPATIAL KEY (b))",
+    "documents (a JSON)",
+    "addresses (a UUID, b INET6)",
+    "vectors (a INT, v VECTOR(5) NOT NULL)",
+    "near (a INT PRIMARY KEY, v VECTOR(5) NOT NULL, VECTOR INDEX (v))",
+    "words (a TEXT, b VARCHAR(30), FULLTEXT ft (a, b), KEY (b(5)))",
+    "indexes (a INT NOT NULL, b INT, c INT, PRIMARY KEY (b, a), UNIQUE u (c, a), KEY k (a) USING HASH, KEY d (c DESC))",
+    "generated (a INT, b INT AS (a + 1) STORED, c INT AS (a + 2) VIRTUAL, KEY (b))",
+    "invisible (a INT, b INT INVISIBLE DEFAULT 3, KEY (b))",
+    "compressed (a TEXT COMPRESSED, b VARCHAR(300) COMPRESSED, c BLOB COMPRESSED, d MEDIUMTEXT COMPRESSED)",
+    "by_hash (a TEXT, b BLOB, UNIQUE (a), UNIQUE x (b))",
+    "versioned (a INT) WITH SYSTEM VERSIONING",
+    "period (a INT, s DATE, e DATE, PERIOD FOR app (s, e))",
+    "comment (a CHAR(4), KEY (a)) ROW_FORMAT=FIXED PACK_KEYS=1 CHECKSUM=1 DELAY_KEY_WRITE=1 KEY_BLOCK_SIZE=2 COMMENT='partitioned'",
+    "odd_columns (`a b` INT, `é` INT, `x``y` INT, `q'q` INT, `z\"` INT, `日本` INT, `PRIMARY` INT, KEY `i é` (`é`), KEY `GEN` (`q'q`))",
+    *(f"`{name}` (a INT)" for name in ("n,o", "naïve", "日本語", "x'y", "back\\slash", "a b", "a-b", "a.b", "a%b_c", "l" * 63 + "é")),
+    "`naive` (b INT)",
+    "`NAIVE` (c INT)",
+]  # fmt: skip
+
+
+def script_of(server: PrivateServer, *names: str) -> str:
+    with Session(target(server), 10) as session:
+        return as_script(looked_at(session, names, "InnoDB", None, PROC))
+
+
+def said_of(server: PrivateServer, script: str, *options: str) -> str:
+    """What the client says of it; "" where it ran to its end."""
+    done = subprocess.run([*client("mariadb"), f"--socket={server.socket}", "--user=root", "--default-character-set=latin1", *options], input=script, capture_output=True, text=True, check=False)
+    return done.stderr
+
+
+@on_every_server
+def test_what_became_another_table_stops_it_before_the_alter(server: PrivateServer) -> None:
+    for name, change in CHANGES.items():
+        with schema(server, "world"):
+            server.execute(f"CREATE TABLE t {TABLE}", "INSERT INTO t VALUES (1, 'one'), (2, 'two')", database="world")
+            script = script_of(server, "world")
+            try:
+                server.execute(*change, database="world")
+            except Error as error:
+                assert (name, error.args[0]) == ("partitions", 1178)
+                continue
+            before = engines(server, "world")
+            said = said_of(server, script)
+            assert "ERROR 1231" in said, name
+            assert "the value of 'changed since this script was made - make it again: world.t'" in said
+            assert engines(server, "world") == before
+
+
+@on_every_server
+def test_what_is_still_the_same_table_is_converted(server: PrivateServer) -> None:
+    for name, change in SAME.items():
+        with schema(server, "world"):
+            server.execute(f"CREATE TABLE t {TABLE}", "INSERT INTO t VALUES (1, 'one'), (2, 'two')", database="world")
+            script = script_of(server, "world.t")
+            server.execute(*change, database="world")
+            assert said_of(server, script) == "", name
+            assert engines(server, "world")["t"] == "InnoDB"
+
+
+@on_every_server
+def test_a_table_that_became_a_part_of_a_merge_table_stops_it(server: PrivateServer) -> None:
+    with schema(server, "world"), schema(server, "else where"):
+        server.execute(f"CREATE TABLE t {TABLE}", f"CREATE TABLE u {TABLE}", f"CREATE TABLE `known, too` {TABLE.replace('MyISAM', 'MRG_MyISAM')} UNION=(u)", database="world")
+        script = script_of(server, "world.t")
+        server.execute(f"CREATE TABLE m {TABLE.replace('MyISAM', 'MRG_MyISAM')} UNION=(world.t)", database="else where")
+        said = said_of(server, script)
+        assert "ERROR 1231" in said
+        assert "the value of 'a MERGE table that came since this script was made - make it again: else where.m'" in said
+        assert engines(server, "world")["t"] == "MyISAM"
+        server.execute("DROP TABLE m", database="else where")
+        assert said_of(server, script) == ""
+        assert engines(server, "world")["t"] == "InnoDB"
+
+
+@on_every_server
+def test_a_client_that_goes_on_changes_nothing_either(server: PrivateServer) -> None:
+    with schema(server, "world"):
+        server.execute(f"CREATE TABLE t {TABLE}", f"CREATE TABLE u {TABLE}", "CREATE TABLE after (a INT) ENGINE=InnoDB", database="world")
+        script = script_of(server, "world")
+        server.execute("ALTER TABLE t ENGINE=MEMORY", database="world")
+        # MySQL 5.5 has no session that may not write.
+        is_old = server.binaries.name == "mysql-5.5"
+        for options in (["--force"], ["--force", "--init-command=SET autocommit=0"]):
+            said = said_of(server, f"{script}INSERT INTO world.after VALUES (1);COMMIT;", *options)
+            assert [error for error in ("ERROR 1231", "ERROR 1792") if error in said] == ["ERROR 1231", *([] if is_old else ["ERROR 1792"])]
+            assert engines(server, "world") == {"t": "InnoDB" if is_old else "MEMORY", "u": "InnoDB", "after": "InnoDB"}
+        assert server.execute("SELECT COUNT(*) FROM world.after") == [(2,)]
+
+
+@on_every_server
+def test_a_server_that_became_a_replica_stops_it(server: PrivateServer) -> None:
+    with schema(server, "world"):
+        server.execute(f"CREATE TABLE t {TABLE}", database="world")
+        script = script_of(server, "world")
+        server.execute("SET GLOBAL read_only = ON")
+        try:
+            said = said_of(server, script)
+        finally:
+            server.execute("SET GLOBAL read_only = OFF")
+        assert "the value of 'the server became read-only since this script was made - run it on the source" in said
+        assert engines(server, "world") == {"t": "MyISAM"}
+
+
+@on_every_server
+@pytest.mark.parametrize("held", [["BEGIN", "SELECT * FROM t"], ["LOCK TABLES t WRITE"]])
+def test_behind_a_long_transaction_it_waits_for_no_day(server: PrivateServer, held: list[str]) -> None:
+    with schema(server, "world"):
+        server.execute(f"CREATE TABLE t {TABLE}", database="world")
+        script = script_of(server, "world")
+        assert "lock_wait_timeout = 60" in script
+        with server.session("world") as connection, closing(connection.cursor()) as cursor:
+            for statement in held:
+                cursor.execute(statement)
+            assert "ERROR 1205" in said_of(server, script.replace("lock_wait_timeout = 60", "lock_wait_timeout = 1"))
+        assert engines(server, "world") == {"t": "MyISAM"}
+        assert said_of(server, script) == ""
+
+
+@on_every_server
+def test_a_client_for_careful_people_counts_large_tables(server: PrivateServer) -> None:
+    with schema(server, "world"):
+        server.execute("CREATE TABLE t (a INT) ENGINE=MyISAM", "INSERT INTO t VALUES (1), (2), (3)", *["INSERT INTO t SELECT * FROM t"] * 8, database="world")
+        assert said_of(server, script_of(server, "world"), "--safe-updates", "--max-join-size=100") == ""
+        assert engines(server, "world") == {"t": "InnoDB"}
+
+
+@on_every_server
+def test_run_a_second_time_it_converts_nothing_again(server: PrivateServer) -> None:
+    with schema(server, "world"):
+        server.execute(f"CREATE TABLE t {TABLE}", f"CREATE TABLE u {TABLE}", database="world")
+        script = script_of(server, "world")
+        assert said_of(server, script) == ""
+        assert "make it again: world.t'" in said_of(server, script)
+        assert "\nALTER" not in script_of(server, "world")
+
+
+@on_every_server
+@pytest.mark.parametrize("database", ["odd", "o'd-é, d"])
+def test_no_table_is_taken_for_another(server: PrivateServer, database: str) -> None:
+    with schema(server, database):
+        made = 0
+        for definition in DEFINITIONS:
+            try:
+                server.execute("SET SESSION sql_mode = ''", f"CREATE TABLE {definition.replace(' COMMENT=', ' ENGINE=MyISAM COMMENT=')}{'' if 'COMMENT=' in definition else ' ENGINE=MyISAM'}", database=database)
+                made += 1
+            except Error:
+                continue
+        with Session(target(server), 10) as session:
+            found = looked_at(session, [database], "InnoDB", None, PROC)
+        assert len(found.predictions) == made >= 20
+        for one in found.predictions:
+            server.execute("SET NAMES utf8mb4", str(forgets(found.here)), str(one.unchanged))
