@@ -225,9 +225,9 @@ def simulated(pairs: Sequence[Pair], truth: float, strength: float | None, trial
     for number in range(trials):
         drawn = Recorded(pairs, truth, strength, number)
         limits = Limits(maximum_rounds=rounds, budget_seconds=None)
-        found = run_rounds(
-            {"before": drawn.before, "after": drawn.after}, float, limits, lambda _: None, meter=Undisturbed()
-        )
+        variants = {"before": drawn.before, "after": drawn.after}
+        order = random.Random(number)  # noqa: S311 -- repeatable, not secret
+        found = run_rounds(variants, float, limits, lambda _: None, meter=Undisturbed(), draw=order)
         verdicts.append(found.comparisons[0].verdict)
     return verdicts
 

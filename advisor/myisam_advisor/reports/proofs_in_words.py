@@ -58,13 +58,14 @@ def _parts(found: Sequence[Standing], kept: KeptProofs, not_looked: str) -> Iter
             yield Text(NOTHING)
         return
     for proof, why_not in found:
-        yield from _proof(proof, why_not, kept.now)
+        yield from _proof(proof, why_not, kept.now, is_looked_at=not not_looked)
     if not_looked:
         yield Text(printable(f"Whether they still fit the server was not looked at: {not_looked}"), style="yellow")
     yield Text("check quotes them; myisam-advisor proofs --forget ID removes one.", style="dim")
 
 
-def _proof(proof: Proof, why_not: str, now: float) -> Iterable[RenderableType]:
+def _proof(proof: Proof, why_not: str, now: float, *, is_looked_at: bool) -> Iterable[RenderableType]:
+    holds = "holds" if is_looked_at else "holds if it is of this server, and as far as its age tells"
     yield Text.assemble(
         (printable(proof.rule_id), "bold"),
         ": ",
@@ -74,7 +75,7 @@ def _proof(proof: Proof, why_not: str, now: float) -> Iterable[RenderableType]:
     lines = [
         f"{day_in_words(proof.taken_at, now)}, {tried_in_words(proof)}",
         *proof.change,
-        f"not used any more: {why_not}" if why_not else f"holds: {FOLLOWS[proof.verdict]}",
+        f"not used any more: {why_not}" if why_not else f"{holds}: {FOLLOWS[proof.verdict]}",
         f"id {proof.id}",
     ]
     for line in lines:

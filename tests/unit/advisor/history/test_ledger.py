@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.cli.commands.verify import _note
 from myisam_advisor.history.ledger import (
     Entry,
     Forecast,
@@ -17,7 +19,7 @@ from myisam_advisor.history.ledger import (
     ledger_in_words,
     text_of,
 )
-from myisam_advisor.history.verification import IMPROVED, NOT_ENOUGH, UNCHANGED
+from myisam_advisor.history.verification import IMPROVED, NOT_ENOUGH, UNCHANGED, MeasureOutcome
 from tests.support import program
 from tests.unit.advisor.history.test_verification import SEGMENTS, Noticed, history
 
@@ -104,12 +106,15 @@ def test_two_loads_or_too_few_samples_are_no_outcome(tmp_path: Path) -> None:
     assert ledger_in_words([Ledger(tmp_path / "none")], NOW).startswith("no change was verified yet")
 
 
-def test_that_the_others_are_unchanged_is_no_outcome_where_the_first_measure_is_not_known(tmp_path: Path) -> None:
-    """It was told as *unchanged* of the change: the figure that it is about scatters too much, and another one stands still."""
-    history(tmp_path / "h", 50, 50, noise=1.0)
-    done = program.run("verify", "key-cache-contention", "--history", tmp_path / "h", environment={"STATE_DIRECTORY": str(tmp_path / "state")})
-    assert "not enough data" in done.stdout
-    assert Ledger(tmp_path / "state" / "forecasts").entries() == ([], [])
+@pytest.mark.parametrize(("first", "other", "noted"), [(NOT_ENOUGH, UNCHANGED, 0), (NOT_ENOUGH, IMPROVED, 1), (UNCHANGED, NOT_ENOUGH, 1), (UNCHANGED, UNCHANGED, 1), (NOT_ENOUGH, NOT_ENOUGH, 0)])
+def test_that_the_others_are_unchanged_is_no_outcome_where_the_first_measure_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, other: str, noted: int) -> None:
+    """It was noted as *unchanged*: the figure that the rule is about scatters too much, and another one stands still."""
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    rule = next(one for one in shipped_rules() if one.id == "key-cache-contention")
+    facts = [measure.fact for measure in rule.measures][:2]
+    outcomes = [MeasureOutcome(fact, "lower", 1.0, 1.0, (60, 60), 1.0, 0.9, 1.1, verdict) for fact, verdict in zip(facts, (first, other), strict=True)]
+    _note("here", NOW, [rule], outcomes, {})
+    assert len(Ledger(tmp_path / "forecasts").entries()[0]) == noted
 
 
 def test_a_ledger_that_cannot_be_written_is_named_and_the_answer_stands(tmp_path: Path) -> None:

@@ -33,6 +33,14 @@ def test_what_is_of_another_server_or_too_old_says_so() -> None:
     assert "not used any more: it is 100 days old (90 at most)" in text
 
 
+def test_where_no_server_was_looked_at_nothing_is_said_to_hold_on_it() -> None:
+    """A proof that was copied from another server read "holds: the change is recommended"."""
+    known = kept([{"server": "another"}])
+    text = " ".join(as_text(standings(known, None, ""), known, "no server answers").split())
+    assert " holds if it is of this server, and as far as its age tells: the change is recommended" in text
+    assert " holds: " not in text
+
+
 def test_nothing_says_how_to_have_something() -> None:
     assert listed(KeptProofs(now=NOW)).split() == NOTHING.split()
 
