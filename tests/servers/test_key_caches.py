@@ -86,3 +86,15 @@ def test_blocks_that_wait_are_no_number_after_a_flush_of_the_status() -> None:
         judgement = judge(prepared(facts, SITE))
         assert ("status.Key_blocks_not_flushed",) in [one.facts for one in judgement.suspicious]
         assert not [one for one in judgement.not_evaluated if "blocks wait" in one.needs]
+
+
+@pytest.mark.parametrize("kind", ["mariadb-10.11", "mariadb-11.8", "mysql-5.6", "mysql-9.7"])
+def test_blocks_larger_than_pages_are_read_more_often_than_asked_for_and_that_is_believed(kind: str) -> None:
+    with CopiedServer(binaries_of(kind), ["--key-buffer-size=16M", "--key-cache-block-size=4096"]) as server, schema(server, "d"):
+        rows = ", ".join(f"({number % 97})" for number in range(9000))
+        server.execute("CREATE TABLE d.t (a INT NOT NULL AUTO_INCREMENT PRIMARY KEY, b INT, KEY (b)) ENGINE=MyISAM", f"INSERT INTO d.t (b) VALUES {rows}")
+        server.execute("SET GLOBAL key_buffer_size = 8388608", "LOAD INDEX INTO CACHE d.t")
+        facts = look(server)
+        cache = facts.single("key_cache")
+        assert int(str(cache["reads"])) > 1.05 * int(str(cache["read_requests"])) + 1
+        assert list(judge(prepared(facts, SITE)).suspicious) == []

@@ -27,13 +27,17 @@ MAXIMUM_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class AtMost:
-    """In one row, one fact can be no larger than another times a number. `derived` are columns that follow from the two."""
+    """In one row, one fact can be no larger than another times a number. `derived` are columns that follow from the two.
+
+    `up_to` is a column and the most that it may be in such a row; where it is unknown, it is no more.
+    """
 
     table: str
     smaller: str
     larger: str
     derived: tuple[str, ...] = ()
     per_unit: str | None = None
+    up_to: tuple[str, int] | None = None
 
     def why(self, small: float, large: float) -> str:
         """The contradiction in words."""
@@ -50,9 +54,12 @@ class Between:
     maximum: float | None = None
 
 
+# What is written into a part of a block reads the rest of it, without a request, and so does LOAD INDEX (mf_keycache.c: key_cache_write,
+# key_cache_insert): a page is 1 KiB at least, so blocks of so much are never written in part.
+WHOLE_BLOCKS = ("block_size_bytes", 1024)
 PAIRS_OF_COLUMNS = (
-    AtMost("key_cache", "reads", "read_requests", ("miss_ratio",)),
-    AtMost("key_cache", "reads_per_second", "read_requests_per_second", ("miss_ratio",)),
+    AtMost("key_cache", "reads", "read_requests", ("miss_ratio",), up_to=WHOLE_BLOCKS),
+    AtMost("key_cache", "reads_per_second", "read_requests_per_second", ("miss_ratio",), up_to=WHOLE_BLOCKS),
     AtMost("key_cache", "usable_bytes", "size_bytes"),
     AtMost("key_cache", "blocks_used", "size_bytes", per_unit="block_size_bytes"),
     AtMost("key_cache", "blocks_unused", "size_bytes", per_unit="block_size_bytes"),
@@ -145,6 +152,8 @@ def _impossible_pair(check: AtMost, rows: FactRows) -> Iterator[Doubt]:
     for place, (small, large, unit) in enumerate(zip(smaller, larger, units, strict=True)):
         if unit == 1 and isinstance(small, int) and isinstance(large, int) and small <= large:
             continue  # as nearly all are, of a hundred thousand
+        if check.up_to and _is_beyond(rows.values(check.up_to[0])[place], check.up_to[1]):
+            continue
         scaled = _product(small, unit)
         if scaled is None or not isinstance(large, int | float) or scaled <= large * (1 + SLACK_RATIO) + SLACK:
             continue
@@ -153,6 +162,10 @@ def _impossible_pair(check: AtMost, rows: FactRows) -> Iterator[Doubt]:
         names = (f"{check.table}.{check.smaller}", f"{check.table}.{check.larger}")
         suspicion = Suspicion(names, _object(rows, place), check.why(scaled, float(large)))
         yield check.table, [(place, column) for column in about], suspicion
+
+
+def _is_beyond(value: Value, most: int) -> bool:
+    return isinstance(value, int | float) and value > most
 
 
 def _are_in_order(smaller: Sequence[Value], larger: Sequence[Value]) -> bool:

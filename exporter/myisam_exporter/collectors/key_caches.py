@@ -174,7 +174,7 @@ class KeyCachesCollector(Collector[tuple[KeyCache, ...]]):
             (
                 "miss_ratio",
                 "real",
-                "Over the interval: reads by read_requests. Printed because people look for it; no rule decides by it.",
+                "Over the interval: reads by read_requests; above 1 where blocks are larger than pages. Printed because people look for it; no rule decides by it.",
             ),
             source=source,
         )

@@ -80,6 +80,13 @@ def test_a_count_of_blocks_beyond_the_size_is_set_aside_and_the_size_stays(check
     assert column_of(facts, "key_cache", "size_bytes") == [1_000_000]
 
 
+@pytest.mark.parametrize(("block_size", "is_believed"), [(None, False), (512, False), (1024, False), (1536, True), (4096, True)])
+def test_blocks_larger_than_a_page_are_read_without_a_request(block_size: int | None, is_believed: bool) -> None:
+    row = {"name": "default", "block_size_bytes": block_size, "reads": 535, "read_requests": 480, "reads_per_second": 40.0, "read_requests_per_second": 20.0, "miss_ratio": 2.0}
+    facts, found = looked_at(key_cache=[row])
+    assert (found == [], column_of(facts, "key_cache", "reads"), column_of(facts, "key_cache", "miss_ratio")) == (is_believed, [535 if is_believed else None], [2.0 if is_believed else None])
+
+
 def test_blocks_of_an_unknown_size_contradict_nothing() -> None:
     _, found = looked_at(key_cache=[{"name": "default", "size_bytes": 1000, "blocks_used": 9000}])
     assert found == []
