@@ -24,7 +24,7 @@ from tests.support.servers import CopiedServer, binaries_of
 from .conftest import look
 
 MEBIBYTE = 1 << 20
-DISK = ("-t", "tmpfs", "-o", f"size={64 * MEBIBYTE},mode=0777", "myisam-advisor-test")
+DISK = ("-t", "tmpfs", "-o", f"size={64 * MEBIBYTE},nr_inodes=250,mode=0777", "myisam-advisor-test")
 FILLED = (
     "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, a VARCHAR(200)) ENGINE=MyISAM", "INSERT INTO t (a) SELECT 'short' FROM seq_1_to_60000", "UPDATE t SET a = REPEAT('x', 100)",
     "UPDATE t SET a = REPEAT('x', 190)", "FLUSH TABLES",
@@ -85,6 +85,33 @@ def test_a_rebuild_is_refused_where_its_own_disk_is_short_and_nowhere_else(sprea
         assert "OPTIMIZE TABLE yet" not in advice["beside.t"]
         (full,) = [one for one in found if one.rule == "disk-nearly-full"]
         assert (full.object, full.severity) == ("database linked", "critical")
+
+
+@contextmanager
+def without_inodes(directory: Path) -> Iterator[None]:
+    """That disk with room for bytes, and for no further file."""
+    made = []
+    for number in range(os.statvfs(directory).f_favail):
+        made.append(directory / f"filler{number}")
+        made[-1].touch()
+    try:
+        yield
+    finally:
+        for path in made:
+            path.unlink()
+
+
+def test_a_rebuild_is_refused_where_no_file_can_be_made(spread: PrivateServer) -> None:
+    with without_inodes(spread.data_directory / "linked"):
+        found = judged(spread)
+        advice = {one.object: " ".join(one.refused) for one in found if one.rule == "fragmented-table"}
+        assert "room for 0 more" in advice["linked.t"]
+        (full,) = [one for one in found if one.rule == "disk-nearly-full"]
+        assert (full.object, full.severity) == ("database linked", "critical")
+        # What was refused would have done harm.
+        spread.execute("OPTIMIZE TABLE t", database="linked")
+        assert "linked.t" in {one.object for one in judged(spread) if one.rule == "table-crashed"}
+    spread.execute("REPAIR TABLE t", database="linked")
 
 
 @pytest.mark.parametrize("name", ["linked", "mounted"])

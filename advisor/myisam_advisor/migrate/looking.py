@@ -150,7 +150,7 @@ def _available_bytes(directory: Path, proc: Path) -> float | None:
 
 def _own_disks(directory: Path, owner: int | None) -> dict[str, int | None]:
     try:
-        return {schema: free for schema, (free, _) in own_disks(directory, owner).items()}
+        return {schema: disk.free_bytes for schema, disk in own_disks(directory, owner).items()}
     except OSError:
         return {}
 

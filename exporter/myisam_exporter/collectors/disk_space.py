@@ -14,23 +14,26 @@ from myisam_exporter.collectors.base import Collector, Context, Pair
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Block, columns, single
+from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
-from myisam_exporter.outside.free_space import free_bytes_of
+from myisam_exporter.outside.free_space import free_bytes_of, free_inodes_of
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.variables import Variables
 
 NOT_FROM_ONE_LOOK = Unknown("only a history of a day or more shows it", "myisam-advisor serve with a history")
 
+NO_LIMIT_OF_FILES = Unknown("that file system has no limit of files, or does not tell it", off=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What a file system has left, and how large it is."""
+    """What a file system has left, and how large it is; how many files may be made there, None where that has no limit or is not told."""
 
     free_bytes: int
     total_bytes: int
+    free_inodes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,10 @@ class DiskSpaceCollector(Collector[FreeSpace]):
                 "real",
                 "How fast free space went over the last days; only a daemon's history tells, after three days.",
             ),
+            ("data_directory_free_inodes", "integer", "How many files may still be made where the tables are."),
             ("temporary_directory_free_bytes", "integer", "Free space in tmpdir; the least where it names several."),
             ("temporary_directory_total_bytes", "integer", "Size of that file system."),
+            ("temporary_directory_free_inodes", "integer", "How many files may still be made there."),
             source=source,
         )
     }
@@ -84,22 +89,31 @@ class DiskSpaceCollector(Collector[FreeSpace]):
     def facts(self, pair: Pair[FreeSpace]) -> Iterable[Block]:
         """Columns of the machine."""
         data, temporary = pair.after.data, pair.after.temporary
-        row = {"data_directory_free_bytes": data.free_bytes, "data_directory_total_bytes": data.total_bytes}
+        row: dict[str, Value] = {
+            "data_directory_free_bytes": data.free_bytes,
+            "data_directory_total_bytes": data.total_bytes,
+        }
+        if data.free_inodes is not None:
+            row["data_directory_free_inodes"] = data.free_inodes
         if not isinstance(temporary, Unknown):
             row |= {
                 "temporary_directory_free_bytes": temporary.free_bytes,
                 "temporary_directory_total_bytes": temporary.total_bytes,
             }
+            if temporary.free_inodes is not None:
+                row["temporary_directory_free_inodes"] = temporary.free_inodes
         return [single("host", row)]
 
     def unknown_columns(self, sample: FreeSpace) -> Mapping[str, Unknown]:
         """tmpdir, where it is out of sight: systemd gives many servers a /tmp of their own."""
         unknown = {"host.data_directory_growth_bytes_per_day": NOT_FROM_ONE_LOOK}
+        unknown |= dict.fromkeys(
+            ("host.data_directory_free_inodes", "host.temporary_directory_free_inodes"), NO_LIMIT_OF_FILES
+        )
         temporary = sample.temporary
         if isinstance(temporary, Unknown):
-            unknown |= dict.fromkeys(
-                ("host.temporary_directory_free_bytes", "host.temporary_directory_total_bytes"), temporary
-            )
+            names = ("free_bytes", "total_bytes", "free_inodes")
+            unknown |= {f"host.temporary_directory_{name}": temporary for name in names}
         return unknown
 
 
@@ -127,7 +141,7 @@ def space_of(path: Path) -> Space | Unknown:
     free_bytes = free_bytes_of(status)
     if free_bytes is None:
         return Unknown(f"the file system of {path} tells no size", off=True)
-    return Space(free_bytes, status.f_blocks * status.f_frsize)
+    return Space(free_bytes, status.f_blocks * status.f_frsize, free_inodes_of(status))
 
 
 COLLECTOR = DiskSpaceCollector()

@@ -8,25 +8,34 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Block, columns
+from myisam_exporter.facts.columns import Block, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import owner_of, paths_in, read_root
 from myisam_exporter.files.file_names import decode_schema
 from myisam_exporter.outside.foreign_files import ForeignFiles
-from myisam_exporter.outside.free_space import free_bytes_of
+from myisam_exporter.outside.free_space import free_bytes_of, free_inodes_of
 
 NO_SIZE = Unknown("that file system tells no size", off=True)
 
 
+class OwnDisk(NamedTuple):
+    """A file system: free bytes, size, and how many files may be made there; each None where that is not told."""
+
+    free_bytes: int | None
+    total_bytes: int | None
+    free_inodes: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class SchemaDisks:
-    """By database what its own file system has free, and how large that is; of one that tells neither, None."""
+    """By database its own file system."""
 
-    own: Mapping[str, tuple[int | None, int | None]]
+    own: Mapping[str, OwnDisk]
 
 
 SCHEMA_DISKS = SampleKey("schema_disks", SchemaDisks)
@@ -45,6 +54,7 @@ class SchemaDisksCollector(Collector[SchemaDisks]):
             ("schema_name", "text", "Database whose directory lies on another file system than the data directory."),
             ("free_bytes", "integer", "Free space there."),
             ("total_bytes", "integer", "Size of that file system."),
+            ("free_inodes", "integer", "How many files may still be made there."),
             source=source,
         )
     }
@@ -64,18 +74,18 @@ class SchemaDisksCollector(Collector[SchemaDisks]):
 
     def facts(self, pair: Pair[SchemaDisks]) -> Iterable[Block]:
         """One row for each."""
-        rows = [(schema, free, total) for schema, (free, total) in pair.after.own.items()]
-        return [Block("schema_disk", ("schema_name", "free_bytes", "total_bytes"), rows)]
+        rows = [(schema, *disk) for schema, disk in pair.after.own.items()]
+        return [Block("schema_disk", column_names(self.sections["schema_disk"]), rows)]
 
     def unknown_columns(self, sample: SchemaDisks) -> Mapping[str, Unknown]:
         """Sizes, where a file system tells none."""
-        if all(free is not None for free, _ in sample.own.values()):
-            return {}
-        return dict.fromkeys(("schema_disk.free_bytes", "schema_disk.total_bytes"), NO_SIZE)
+        names = column_names(self.sections["schema_disk"])[1:]
+        lacking = [name for place, name in enumerate(names) if any(disk[place] is None for disk in sample.own.values())]
+        return {f"schema_disk.{name}": NO_SIZE for name in lacking}
 
 
-def own_disks(directory: Path, owner: int | None = None) -> dict[str, tuple[int | None, int | None]]:
-    """By database free and total bytes of its own file system, for those that have one. Raises OSError where the data directory cannot be listed."""
+def own_disks(directory: Path, owner: int | None = None) -> dict[str, OwnDisk]:
+    """The databases that have file systems of their own. Raises OSError where the data directory cannot be listed."""
     device, path_of = directory.stat().st_dev, paths_in(directory)
     root = read_root(directory, owner_of(directory) if owner is None else owner)
     found = {}
@@ -88,7 +98,7 @@ def own_disks(directory: Path, owner: int | None = None) -> dict[str, tuple[int 
             if os.fstat(place).st_dev != device:
                 status = os.fstatvfs(place)
                 total = status.f_blocks * status.f_frsize
-                found[decode_schema(name)] = (free_bytes_of(status), total or None)
+                found[decode_schema(name)] = OwnDisk(free_bytes_of(status), total or None, free_inodes_of(status))
         except OSError:
             continue
         finally:

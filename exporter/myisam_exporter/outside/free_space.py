@@ -14,6 +14,11 @@ def free_bytes_of(status: os.statvfs_result) -> int | None:
     return status.f_bavail * status.f_frsize if status.f_blocks else None
 
 
+def free_inodes_of(status: os.statvfs_result) -> int | None:
+    """How many files may still be made there; None where the file system has no such limit (btrfs), or tells none."""
+    return status.f_favail if status.f_files else None
+
+
 def free_bytes_at(place: Path | int) -> int | None:
     """The same of a path of our own, or of a descriptor. Raises OSError."""
     return free_bytes_of(os.statvfs(place))

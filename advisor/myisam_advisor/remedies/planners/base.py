@@ -85,8 +85,8 @@ class PlanFacts:
     @cached_property
     def _own_disks(self) -> Mapping[Value, Row]:
         rows = self.all.tables["schema_disk"].dictionaries()
-        names = (("data_directory_free_bytes", "free_bytes"), ("data_directory_total_bytes", "total_bytes"))
-        return {row["schema_name"]: {name: row[column] for name, column in names} for row in rows}
+        names = ("free_bytes", "total_bytes", "free_inodes")
+        return {row["schema_name"]: {f"data_directory_{name}": row[name] for name in names} for row in rows}
 
     def indexes_of(self, schema: Value, table: Value) -> Sequence[Row]:
         """The indexes of one table."""

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.schema_disks import COLLECTOR, SchemaDisks, own_disks
+from myisam_exporter.collectors.schema_disks import COLLECTOR, OwnDisk, SchemaDisks, own_disks
 from myisam_exporter.facts.unknown import Unknown
 from tests.support.mounts import mounted
 from tests.support.recorded import RecordedLook
@@ -23,15 +23,15 @@ def test_a_mount_and_a_link_are_told_and_what_lies_beside_is_not(tmp_path: Path)
     data, other = tmp_path / "data", tmp_path / "other"
     for directory in (data / "beside", data / "odd@0020name", other):
         directory.mkdir(parents=True)
-    with mounted(data / "odd@0020name", "-t", "tmpfs", "-o", "size=1m", "myisam-advisor-test"), mounted(other, "-t", "tmpfs", "-o", "size=0", "myisam-advisor-test"):
+    with mounted(data / "odd@0020name", "-t", "tmpfs", "-o", "size=1m,nr_inodes=50", "myisam-advisor-test"), mounted(other, "-t", "tmpfs", "-o", "size=0,nr_inodes=0", "myisam-advisor-test"):
         (data / "linked").symlink_to(other)
         found = own_disks(data, os.geteuid())
-    assert found == {"odd name": (1 << 20, 1 << 20), "linked": (None, None)}
+    assert found == {"odd name": OwnDisk(1 << 20, 1 << 20, 49), "linked": OwnDisk(None, None, None)}
 
 
 def test_a_disk_that_tells_no_size_leaves_it_unknown() -> None:
-    sample = SchemaDisks({"a": (None, None)})
+    sample = SchemaDisks({"a": OwnDisk(None, None, None)})
     assert "tells no size" in COLLECTOR.unknown_columns(sample)["schema_disk.free_bytes"].reason
     (block,) = COLLECTOR.facts(Pair(sample))
-    assert list(block.rows) == [("a", None, None)]
-    assert COLLECTOR.unknown_columns(SchemaDisks({"a": (1, 2)})) == {}
+    assert list(block.rows) == [("a", None, None, None)]
+    assert COLLECTOR.unknown_columns(SchemaDisks({"a": OwnDisk(1, 2, 3)})) == {}
