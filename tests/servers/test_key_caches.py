@@ -1,17 +1,22 @@
 """What servers count of a key cache that is off (MySQL each page as a miss, MariaDB nothing), and when the counters of one begin anew."""
 
+from dataclasses import replace
+
 import pytest
 
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
-from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.fact_set import FactRows, FactSet
 from tests.support.servers import CopiedServer, binaries_of, status_number, working
 
 from .conftest import look, on_every_server, schema, with_thresholds
 
 TABLE = "(a INT NOT NULL AUTO_INCREMENT PRIMARY KEY, b INT) ENGINE=MyISAM"
 LOOK_UP = "SELECT b FROM t WHERE a IN (17, 231, 345, 401, 777, 830)"
+# As from afar: whoever may see no table, and a server that has run for a day.
+USED = with_thresholds("no-myisam", minimum_uptime_seconds=0)
 SITE = with_thresholds("key-cache-off", minimum_index_bytes=1024, minimum_reads_per_second=1)
 
 
@@ -98,3 +103,14 @@ def test_blocks_larger_than_pages_are_read_more_often_than_asked_for_and_that_is
         cache = facts.single("key_cache")
         assert int(str(cache["reads"])) > 1.05 * int(str(cache["read_requests"])) + 1
         assert list(judge(prepared(facts, SITE)).suspicious) == []
+
+
+@pytest.mark.parametrize("size", [0, 8192])
+def test_where_tables_are_not_seen_a_cache_that_is_off_is_no_sign_that_nobody_uses_them(size: int) -> None:
+    with CopiedServer(binaries_of("mariadb-10.11"), [f"--key-buffer-size={size}"]) as server:
+        seen = looked_up(server)
+    hidden = {name: FactRows(seen.tables[name].columns, []) for name in ("tables", "indexes", "totals", "processlist")}
+    unknown = {**seen.unknown, **dict.fromkeys(("tables", "indexes", "totals"), Unknown("out of sight"))}
+    judgement = judge(prepared(replace(seen, tables={**seen.tables, **hidden}, unknown=unknown), USED))
+    assert not [one for one in judgement.findings if one.rule == "no-myisam"]
+    assert "key-cache-off" in {one.rule for one in judgement.not_evaluated}
