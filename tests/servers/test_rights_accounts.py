@@ -46,7 +46,7 @@ def position(server: PrivateServer) -> tuple[object, ...]:
 def test_what_is_made_for_this_server_is_not_told_to_its_replicas(kind: str) -> None:
     """A replica that has the account already would end its replication, and so would one without it at a GRANT or DROP."""
     with CopiedServer(binaries_of(kind), ["--log-bin=b", "--server-id=7"]) as server:
-        server.execute(f"CREATE USER {ACCOUNT}")
+        server.execute(f"CREATE USER {ACCOUNT} IDENTIFIED BY 'x'")
         with removed_account(server):
             before = position(server)
             wanted = ask_server(target(server), 10, USER)
@@ -72,6 +72,18 @@ def test_whether_the_account_is_there_is_told(server: PrivateServer) -> None:
     server.execute(f"CREATE USER {ACCOUNT}")
     with removed_account(server):
         assert ask_server(target(server), 10, USER).has_account
+
+
+@on_every_server
+def test_an_account_that_is_everybodys_is_given_nothing(server: PrivateServer) -> None:
+    server.execute(f"CREATE USER {ACCOUNT}")
+    with removed_account(server):
+        wanted = ask_server(target(server), 10, USER)
+        assert (wanted.steps, wanted.has_account) == ((), True)
+        assert f"{ACCOUNT} is in the server already, without a password: every user of this machine can be it" in wanted.problem
+    server.execute(f"CREATE USER {ACCOUNT} IDENTIFIED BY 'x'")
+    with removed_account(server):
+        assert ask_server(target(server), 10, USER).problem == ""
 
 
 @pytest.mark.parametrize("kind", ["mariadb-10.11", "mysql-9.7"])

@@ -16,11 +16,16 @@ from myisam_exporter.server import account
 from myisam_exporter.server.account import Step
 from myisam_exporter.server.location import Location
 from myisam_exporter.server.session import Session
+from myisam_exporter.server.sql import quote_account
 from myisam_exporter.server.target import Target
 
 # From here on the server makes its files without write permission for its group.
 CLOSED_FILES = (8, 0)
 NOTHING_SPECIAL = Wanted()
+OPEN = (
+    "{account} is in the server already, without a password: every user of this machine can be it, and would see what it may see. "
+    "It is given nothing. If nobody else uses it, remove it ({unlogged} DROP USER {account};) and run this again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,10 @@ def ask_server(target: Target, timeout_seconds: int, user: str) -> ServerSide:
             wanted = _wanted(session, target)
             try:
                 steps, is_there = account.missing_steps(session, user), account.has_account(session, user)
+                if is_there and account.is_open(session, user):
+                    name = quote_account(user, "localhost")
+                    problem = OPEN.format(account=name, unlogged=account.UNLOGGED)
+                    return ServerSide(wanted, problem=problem, has_account=True)
                 return ServerSide(wanted, tuple(steps), has_account=is_there)
             except StatementRefusedError as error:
                 return ServerSide(wanted, problem=str(error))

@@ -28,10 +28,16 @@ SOCKET_BUILT_IN = (10, 4)
 # Of this server alone: made on a replica it would be a transaction that its source does not have, and on a source it would end the
 # replication to whoever has an account of that name already (error 1396), or lacks it (1133, 1410) or the plugin (1524).
 UNLOGGED = statement("SET SESSION sql_log_bin = 0;")
-UNLOGGED_REASON = "for this server alone: replicas and sources are not told"
+UNLOGGED_REASON = "kept out of the binary log: no replica is told, and no source lacks it"
 LOGGED_AGAIN = statement("SET SESSION sql_log_bin = 1;")
 LOGGED_AGAIN_REASON = "for whatever else is run in this session"
 ACCOUNTS = "SELECT COUNT(*) FROM mysql.user WHERE User = %s AND Host = 'localhost'"
+# By one of the plugins that a password is of, and none: every user of this machine may log in. From MySQL 5.7 on there is one column for it.
+OPEN_ACCOUNTS = (
+    "SELECT COUNT(*) FROM mysql.user WHERE User = %s AND Host = 'localhost' AND COALESCE(authentication_string, '') = '' "
+    "AND COALESCE(plugin, '') IN ('', 'mysql_native_password', 'mysql_old_password', 'sha256_password', 'caching_sha2_password')"
+)
+OPEN_ACCOUNTS_OF_OLD = OPEN_ACCOUNTS + " AND Password = ''"
 SOCKET_PLUGINS = "SELECT PLUGIN_NAME FROM information_schema.PLUGINS WHERE PLUGIN_STATUS = 'ACTIVE' AND PLUGIN_NAME IN ('unix_socket', 'auth_socket')"
 # Characters of names: MySQL manual, "Grant Tables" and the release notes of 5.7.8 and 8.0.17; MariaDB 10.6.1, MDEV-24312. Tried on four servers.
 LONG_USERS_MYSQL, LONG_HOSTS_MYSQL, LONG_NAMES_MARIADB = (5, 7, 8), (8, 0, 17), (10, 6, 1)
@@ -117,6 +123,12 @@ def logs_changes(session: Session) -> bool:
 def has_account(session: Session, account: str) -> bool:
     """Whether the server has an account of this name for this machine, whatever it logs in by. Raises StatementRefusedError."""
     return bool(whole_number(session.row(ACCOUNTS, 1, (account,))[0]))
+
+
+def is_open(session: Session, account: str) -> bool:
+    """Whether that account has no password, and so is everybody's on this machine. Raises StatementRefusedError."""
+    asked = OPEN_ACCOUNTS if session.version.at_least(mysql=(5, 7)) else OPEN_ACCOUNTS_OF_OLD
+    return bool(whole_number(session.row(asked, 1, (account,))[0]))
 
 
 def has_socket_plugin(session: Session) -> bool:
