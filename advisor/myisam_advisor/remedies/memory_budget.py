@@ -1,9 +1,10 @@
 """One account of memory for all remedies: key caches, mapped tables, buffers and the page cache for row data must fit together.
 
 What memory can give is what is available now, less what the present key caches and InnoDB's buffer pool will still grow into, less the page cache that row data
-keeps, less a tenth of the whole as headroom. The whole is the machine's memory or the limit of the server's control group, whichever
-is smaller. Where nobody tells what is available, it is the whole less what key caches and InnoDB's buffer pool were promised. A server
-of 32 bits cannot address more than it can, however large the machine is.
+keeps, less a tenth of the whole as headroom. Where row data are more than that, rows and key caches halve what is available and what the
+key caches hold: so the account is the same before and after a key cache fills, and who makes it larger as told is not told so again and again. The
+whole is the machine's memory or the limit of the server's control group, whichever is smaller. Where nobody tells what is available, it is the whole
+less what key caches and InnoDB's buffer pool were promised. A server of 32 bits cannot address more than it can, however large the machine is.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from myisam_exporter.facts.values import real_of
 from myisam_exporter.look.fact_set import FactSet
 
 HEADROOM_RATIO = 0.1
-# Row data lives in the page cache: where all of it would take more, it keeps half of what is available.
+# Row data lives in the page cache: where all of it would take more, it keeps half of what is available and of what key caches hold.
 ROW_DATA_SHARE = 0.5
 # No remedy alone takes more than this, however much is free: the next one may need it, and a machine does not serve key caches only.
 LARGEST_SHARE = 0.25
@@ -39,6 +40,7 @@ class MemoryBudget:
     unfilled_key_cache_bytes: float = 0.0
     unfilled_pool_bytes: float = 0.0
     promised_bytes: float = 0.0
+    key_cache_bytes: float = 0.0
     row_data_bytes: float | None = None
     granted: dict[str, float] = field(default_factory=dict)
 
@@ -48,10 +50,12 @@ class MemoryBudget:
         if self.limit_bytes is None:
             return None
         unfilled, available = self.unfilled_key_cache_bytes + self.unfilled_pool_bytes, self.available_bytes
+        held_by_caches = max(self.key_cache_bytes - self.unfilled_key_cache_bytes, 0.0)
         if available is None:
             # What is not filled yet is among what was promised.
             unfilled, available = 0.0, max(self.limit_bytes - self.promised_bytes, 0.0)
-        kept = ROW_DATA_SHARE * available
+            held_by_caches = self.key_cache_bytes
+        kept = ROW_DATA_SHARE * (available + held_by_caches)
         if self.row_data_bytes is not None:
             kept = min(kept, self.row_data_bytes)
         free = available - kept - unfilled - HEADROOM_RATIO * self.limit_bytes
@@ -93,6 +97,8 @@ def budget_of(facts: FactSet) -> MemoryBudget:
         unfilled_key_cache_bytes=caches,
         unfilled_pool_bytes=_unfilled_pool(facts, anonymous, caches),
         promised_bytes=promised,
+        # What 32 bits can address has no room for the page cache in it, which lies outside.
+        key_cache_bytes=_key_caches(facts) if addressable is None else 0.0,
         row_data_bytes=real_of(totals.get("myisam_data_bytes")),
     )
 
@@ -108,8 +114,14 @@ def addressable_bytes(facts: FactSet) -> float | None:
 
 def _promised(facts: FactSet) -> float:
     """What key caches and InnoDB's buffer pool may take, whatever they have taken so far."""
-    caches = (real_of(cache.get("size_bytes")) or 0.0 for cache in facts.tables["key_cache"].dictionaries())
-    return sum(caches) + (real_of(facts.tables["variable"].by_name("value").get("innodb_buffer_pool_size")) or 0.0)
+    return _key_caches(facts) + (
+        real_of(facts.tables["variable"].by_name("value").get("innodb_buffer_pool_size")) or 0.0
+    )
+
+
+def _key_caches(facts: FactSet) -> float:
+    """What key caches may take, and after a while have taken."""
+    return sum(real_of(cache.get("size_bytes")) or 0.0 for cache in facts.tables["key_cache"].dictionaries())
 
 
 def _unfilled_pool(facts: FactSet, anonymous: float | None, unfilled_caches: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, STEP_BYTES, named_cache, spoken_prefix
+from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, STEP_BYTES, named_cache, spared, spoken_prefix
 from myisam_advisor.remedies.memory_budget import addressable_bytes
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
@@ -16,6 +16,8 @@ from myisam_exporter.facts.columns import Value
 HEADROOM = 1.1
 # A cache that holds a part all the same is emptied for no less than this.
 SMALLEST_GROWTH = 1.1
+# The manual, "MyISAM Index": above half of the memory a key cache is likely to do harm. Each look may take a quarter of it: two do, and the third is silent.
+LARGEST_WHOLE_SHARE = 0.5
 # Bug 43932, reported on 5.1.32: key caches above 4 GiB corrupted indexes. Which release mended it is not known here, so all before 5.5 are spared.
 LARGE_CACHES_SAFE_FROM = 50500
 LARGEST_SAFE_BYTES = (4 << 30) - STEP_BYTES
@@ -34,7 +36,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     if known_size and wanted <= known_size:
         return NotWorth(f"the key cache holds {basis} already")
     spare, giver = _spare(context)
-    room = None if spare is None else (known_size or 0) + spare
+    room = None if spare is None else _below_half((known_size or 0) + spare, known_size or 0, context)
     is_whole = room is None or wanted <= room
     if not is_whole and known_size is None:
         # What memory can spare comes on top of it: without it, a size would be a guess, and may be a smaller one.
@@ -47,8 +49,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
                 "key caches above 4 GiB could corrupt indexes in this version: further ones with names, in my.cnf and by CACHE INDEX, or a newer server hold more"
             )
         wanted, basis = LARGEST_SAFE_BYTES, "this version could corrupt indexes with more than 4 GiB"
-    target = _in_steps(wanted, known_size or 0, is_whole)
-    if known_size and not is_whole and target < SMALLEST_GROWTH * known_size:
+    target = spared(wanted) if wanted == room else _in_steps(wanted, known_size or 0, is_whole)
+    if known_size and not is_whole and (wanted < SMALLEST_GROWTH * known_size or target <= known_size):
         return NoRoom(
             f"{giver} has no room for a larger key cache: row data, other caches and headroom leave {size(room or 0)} for it"
         )
@@ -65,6 +67,17 @@ def _spare(context: PlanContext) -> tuple[float | None, str]:
     memory = context.number("host", "memory_available_bytes") or context.number("host", "memory_bytes")
     is_narrower = memory is None or addressable < memory
     return spare, "a server of 32 bits" if is_narrower else "memory"
+
+
+def _below_half(room: float, present: float, context: PlanContext) -> float:
+    """What of this size is no more than half of the memory; what is there already stays."""
+    limit = context.known.budget.limit_bytes
+    # What 32 bits can address is another limit, of which it has its share.
+    return (
+        room
+        if limit is None or addressable_bytes(context.facts) is not None
+        else min(room, max(LARGEST_WHOLE_SHARE * limit, present))
+    )
 
 
 def _raised(target: int, basis: str, known_size: float | None, row: Mapping[str, Value], context: PlanContext) -> Plan:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count, islice
 
-from myisam_advisor.remedies.key_caches import named_cache, recommended_segments, spoken_prefix
+from myisam_advisor.remedies.key_caches import named_cache, recommended_segments, spared, spoken_prefix
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
 from myisam_advisor.remedies.statements.key_caches import CacheIndex, LoadIndex
@@ -316,7 +316,7 @@ def cache_sizes(hot: list[HotTable], block_size: float, budget: float, shared_by
         min(need, MINIMUM_CACHE_BYTES + spare * weight / sum(weights))
         for need, weight in zip(needs, weights, strict=True)
     ]
-    rounded = [max(int(size) // SIZE_STEP_BYTES * SIZE_STEP_BYTES, SIZE_STEP_BYTES) for size in scaled]
+    rounded = [max(spared(size), SIZE_STEP_BYTES) for size in scaled]
     return Sizing(rounded, reasons, is_short=True)
 
 

@@ -84,7 +84,7 @@ def test_what_old_versions_have_of_indexes_below_that_is_all_that_they_are_given
 @pytest.mark.parametrize(("size_bytes", "is_worth_it"), [(236 * MIB, True), (300 * MIB, False)])
 def test_a_cache_that_holds_a_part_is_emptied_for_a_tenth_more_and_for_no_less(size_bytes: int, is_worth_it: bool) -> None:
     """Memory has room for 24 MiB more, of the 2.5 GiB that are wanted."""
-    host = {"memory_bytes": 480 * MIB, "memory_available_bytes": 144 * MIB}
+    host = {"memory_bytes": 800 * MIB, "memory_available_bytes": 208 * MIB}
     found = asked("key_buffer_size", ROW | {"size_bytes": size_bytes, "index_bytes": 2 * GIB}, facts(server=MARIADB, host=host))
     assert isinstance(found, NoRoom) is not is_worth_it
 
