@@ -5,8 +5,9 @@ import subprocess
 import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
-from tests.support.daemon import wait_for
+from tests.support.daemon import free_port, wait_for
 from tests.support.program import run
+from tests.support.servers import CopiedServer, binaries_of
 
 from .clients import client
 from .test_replicas import TO_INNODB, WAIT_SECONDS, admitted, channel, own_transactions, source_and_replica, start
@@ -104,3 +105,20 @@ def test_filters_by_database_let_the_script_through(name: str) -> None:
         done = subprocess.run(words, input=script, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stderr
         assert wait_for(lambda: engine(second) == "InnoDB", WAIT_SECONDS)
+
+
+def test_in_a_circle_the_script_is_run_on_one_of_both_and_reaches_the_other() -> None:
+    options = ["--log-bin=binlog", "--bind-address=127.0.0.1", "--log-slave-updates"]
+    with CopiedServer(binaries_of("mariadb-10.11"), [*options, "--server-id=1"], port=free_port()) as one, CopiedServer(binaries_of("mariadb-10.11"), [*options, "--server-id=2"], port=free_port()) as other:
+        for server in (one, other):
+            server.execute("SET sql_log_bin = 0", "CREATE USER 'r'@'127.0.0.1' IDENTIFIED BY 'x'", "GRANT REPLICATION SLAVE ON *.* TO 'r'@'127.0.0.1'")
+        start("mariadb-10.11", one, other)
+        start("mariadb-10.11", other, one)
+        one.execute("CREATE DATABASE d", "CREATE TABLE d.t (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.t VALUES (1)")
+        assert wait_for(lambda: engine(other) == "MyISAM", WAIT_SECONDS)
+        for server in (one, other):
+            assert "(a circle), both are sources: run it on one of them, once" in told(server, "sql")
+            assert "(a circle), run it on one of them, once" in " ".join(admitted(server, TO_INNODB).cost)
+        assert fed(other, told(other, "sql")).returncode == 0
+        assert wait_for(lambda: engine(one) == "InnoDB", WAIT_SECONDS)
+        assert [channel(server)["error"] for server in (one, other)] == [0, 0]

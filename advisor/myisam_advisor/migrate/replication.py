@@ -16,7 +16,8 @@ from myisam_exporter.server.session import Session
 LOGGED = "each replica runs every ALTER too, on rows of its own, and applies nothing else meanwhile. Nothing compares its rows with these."
 ON_A_REPLICA = (
     "This server is a replica: run the script on its source, from where every ALTER comes here. Run here, it leaves transactions that the source\n"
-    "does not have: with GTIDs the next failover breaks. To convert a replica first, run SET SESSION sql_log_bin = 0 before it, in the same session."
+    "does not have: with GTIDs the next failover breaks. To convert a replica first, run SET SESSION sql_log_bin = 0 before it, in the same session.\n"
+    "Where its source is a replica of this server, too (a circle), both are sources: run it on one of them, once."
 )
 # Tried on MySQL 9.7, binlog_format=ROW: an UPDATE of two MyISAM tables of the source, of which the replica had one converted so.
 TOGETHER = (

@@ -138,7 +138,8 @@ class Costs:
         else:
             yield (
                 "This server is a replica itself: if you run it here, it leaves a transaction that its source does not have, and with GTIDs the next failover breaks. "
-                "Run it on the source, or after SET SESSION sql_log_bin = 0 in the same session, which keeps it out of the binary log."
+                "Run it on the source, or after SET SESSION sql_log_bin = 0 in the same session, which keeps it out of the binary log. "
+                "Where its source is a replica of this server, too (a circle), run it on one of them, once."
             )
 
     def _mixed_costs(self, command: Statement) -> Iterable[str]:
