@@ -17,7 +17,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.foreign_files import ForeignFiles
-from myisam_exporter.outside.free_space import free_bytes_of, free_inodes_of
+from myisam_exporter.outside.free_space import free_bytes_of, free_inodes_of, is_read_only_at
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.variables import Variables
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 NOT_FROM_ONE_LOOK = Unknown("only a history of a day or more shows it", "myisam-advisor serve with a history")
 
 NO_LIMIT_OF_FILES = Unknown("that file system has no limit of files, or does not tell it", off=True)
+READ_ONLY = Unknown(
+    "the file system of the data directory is read only, and statements that change a MyISAM table fail with error 1036 (Table is read only)",
+    "a disk that failed is remounted so: the kernel's log says why (journalctl -k); save what can be read before you check that disk",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,11 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class FreeSpace:
-    """Space in both places."""
+    """Space in both places, and whether nobody can write where the data are."""
 
     data: Space
     temporary: Space | Unknown
+    is_read_only: bool = False
 
 
 class DiskSpaceCollector(Collector[FreeSpace]):
@@ -82,9 +87,10 @@ class DiskSpaceCollector(Collector[FreeSpace]):
             data = space_of(directory)
             if isinstance(data, Unknown):
                 return data
+            is_read_only = is_read_only_at(directory, context.proc)
         except OSError as error:
             return Unknown(f"the free space of {directory} cannot be read ({error.strerror})")
-        return FreeSpace(data, _temporary(variables))
+        return FreeSpace(data, _temporary(variables), is_read_only)
 
     def facts(self, pair: Pair[FreeSpace]) -> Iterable[Block]:
         """Columns of the machine."""
@@ -103,6 +109,10 @@ class DiskSpaceCollector(Collector[FreeSpace]):
             if temporary.free_inodes is not None:
                 row["temporary_directory_free_inodes"] = temporary.free_inodes
         return [single("host", row)]
+
+    def notes(self, sample: FreeSpace) -> Iterable[Unknown]:
+        """A disk that failed, or was mounted so: the server goes on reading, so that nothing else tells of it."""
+        return [READ_ONLY] if sample.is_read_only else []
 
     def unknown_columns(self, sample: FreeSpace) -> Mapping[str, Unknown]:
         """tmpdir, where it is out of sight: systemd gives many servers a /tmp of their own."""

@@ -8,6 +8,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from myisam_exporter.outside.bounded_reading import bounded_text
+
+# What ext4 turns to after an error (errors=remount-ro): proc(5), the options of the file system itself; by name since Linux 6.15.
+READ_ONLY = frozenset({"ro", "emergency_ro"})
+
 
 def free_bytes_of(status: os.statvfs_result) -> int | None:
     """What an unprivileged program may still write there; None where the file system tells no size."""
@@ -22,3 +27,15 @@ def free_inodes_of(status: os.statvfs_result) -> int | None:
 def free_bytes_at(place: Path | int) -> int | None:
     """The same of a path of our own, or of a descriptor. Raises OSError."""
     return free_bytes_of(os.statvfs(place))
+
+
+def is_read_only_at(place: Path, proc: Path) -> bool:
+    """Whether the whole file system is read only; of a mount that is so for us alone (ProtectSystem=) it is not. False where that is not told."""
+    try:
+        device = place.stat().st_dev
+        lines = bounded_text(proc / "self" / "mountinfo", "utf-8").splitlines()
+    except (OSError, ValueError):
+        return False
+    number = f"{os.major(device)}:{os.minor(device)}"
+    words = next((line.split() for line in lines if line.split(maxsplit=3)[2:3] == [number]), [""])
+    return not READ_ONLY.isdisjoint(words[-1].split(","))

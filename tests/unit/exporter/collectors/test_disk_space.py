@@ -62,3 +62,8 @@ def test_a_file_system_that_tells_no_size_is_not_full(monkeypatch: pytest.Monkey
     assert alone is none
     assert COLLECTOR.unknown_columns(FreeSpace(Space(5, 10), alone))["host.temporary_directory_free_bytes"] is none
 
+
+
+def test_a_read_only_disk_is_noted() -> None:
+    assert [note.reason for note in COLLECTOR.notes(FreeSpace(Space(5, 10), Space(5, 10), is_read_only=True))] == [disk_space.READ_ONLY.reason]
+    assert not list(COLLECTOR.notes(FreeSpace(Space(5, 10), Space(5, 10))))
