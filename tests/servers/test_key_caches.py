@@ -46,6 +46,9 @@ def test_a_cache_that_is_off_is_found_though_nothing_is_counted(kind: str, size:
         assert isinstance(requests, float)
         assert requests > 0
         assert not [one for one in judge(prepared(facts, SITE)).findings if one.rule == "key-cache-off"]
+        for one in found:
+            server.execute(*(str(command).rstrip(";") for command in one.undo_commands))
+            assert status_number(server, "Key_blocks_unused") == 0
 
 
 @on_every_server

@@ -8,7 +8,7 @@ from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, STEP_BYT
 from myisam_advisor.remedies.memory_budget import addressable_bytes
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, NotWorth, Plan, PlanContext, Planned
-from myisam_advisor.remedies.statements.variables import set_global
+from myisam_advisor.remedies.statements.variables import LEAST_KEY_BUFFER_BYTES, set_global
 from myisam_advisor.texts.templates import size
 from myisam_exporter.collectors.key_caches import DEFAULT_BLOCK_SIZE_BYTES, DEFAULT_CACHE, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
@@ -84,7 +84,9 @@ def _raised(target: int, basis: str, known_size: float | None, row: Mapping[str,
     """How to set it; in words alone where the machine's memory is not known."""
     cache = named_cache(row)
     prefix = spoken_prefix(cache)
-    back = set_global("key_buffer_size", known_size, cache) if known_size else None
+    # The default cache refuses 0, and is off with the least that it takes, too.
+    former = LEAST_KEY_BUFFER_BYTES if row.get("size_bytes") == 0 and not cache else known_size
+    back = set_global("key_buffer_size", former, cache) if former else None
     values = {
         "advice": f"Raise {prefix}key_buffer_size to {target} ({size(target)}: {basis}).",
         "way_back": back.sql if back else "Set key_buffer_size to its former value.",

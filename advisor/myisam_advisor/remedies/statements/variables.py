@@ -8,6 +8,9 @@ from myisam_advisor.remedies.statements.base import Now, Phase, Statement, remar
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_value, quote_variable, statement
 
+# Sizes come in whole steps of so much (sql/sys_vars.cc: IO_SIZE), and less is 0.
+LEAST_KEY_BUFFER_BYTES = 4096
+
 
 @dataclass(frozen=True, slots=True)
 class SetGlobal(Statement):
@@ -48,8 +51,10 @@ class SetGlobal(Statement):
         return self.value is not None and self.value.upper() in ("ON", "1")
 
     def taken_back(self, now: Now) -> Statement:
-        """The value that holds now."""
+        """The value that holds now. The default key cache refuses 0 (error 1438), and is off with the least that it takes, too."""
         present = now.of_variable(self.variable, self.cache)
+        if (self.variable, self.cache, present) == ("key_buffer_size", "", "0"):
+            return set_global(self.variable, LEAST_KEY_BUFFER_BYTES)
         if present is None:
             return remark(
                 f"{self.target}: its value now is not known; note it before the change (SELECT @@GLOBAL.{self.target};)"

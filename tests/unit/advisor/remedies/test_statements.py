@@ -149,6 +149,11 @@ def test_what_a_site_own_statement_resembles_says_how_it_is_taken_back(text: str
     assert parsed(Sql(text)).taken_back(Present(quote_value(7))).sql == back
 
 
+@pytest.mark.parametrize(("cache", "present", "back"), [("", 0, "key_buffer_size = 4096;"), ("", 7, "key_buffer_size = 7;"), ("hot", 0, "`hot`.key_buffer_size = 0;")])
+def test_the_default_key_cache_is_not_taken_back_to_0_which_it_refuses(cache: str, present: int, back: str) -> None:
+    assert set_global("key_buffer_size", 9, cache).taken_back(Present(quote_value(present))).sql == f"SET GLOBAL {back}"
+
+
 @pytest.mark.parametrize(
     "text",
     [
