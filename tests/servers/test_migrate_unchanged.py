@@ -11,6 +11,7 @@ from myisam_advisor.migrate.script import as_script
 from myisam_advisor.migrate.unchanged import forgets
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
+from tests.support.servers import CopiedServer, binaries_of
 
 from .clients import client
 from .conftest import on_every_server, schema, target
@@ -170,6 +171,16 @@ def test_a_client_for_careful_people_counts_large_tables(server: PrivateServer) 
         server.execute("CREATE TABLE t (a INT) ENGINE=MyISAM", "INSERT INTO t VALUES (1), (2), (3)", *["INSERT INTO t SELECT * FROM t"] * 8, database="world")
         assert said_of(server, script_of(server, "world"), "--safe-updates", "--max-join-size=100") == ""
         assert engines(server, "world") == {"t": "InnoDB"}
+
+
+def test_an_engine_that_was_forbidden_since_stops_it() -> None:
+    with CopiedServer(binaries_of("mysql-8.0"), ["--sql-mode="]) as server:
+        server.execute("CREATE DATABASE world", f"CREATE TABLE world.t {TABLE}")
+        script = script_of(server, "world")
+        server.stop()
+        server.start(["--disabled-storage-engines=InnoDB"])
+        assert "ERROR 3161" in said_of(server, script)
+        assert engines(server, "world") == {"t": "MyISAM"}
 
 
 @on_every_server

@@ -49,7 +49,10 @@ WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: mak
 ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."
 # An ALTER that waits for a long transaction has all who come to the table after it wait, by default for a day (MariaDB) or a year (MySQL). What
 # `mysql --safe-updates` and a server's max_join_size end (error 1104) is the counting, of a table that is converted already too.
-WAITS_SHORTLY = statement("SET SESSION lock_wait_timeout = 60, SESSION sql_big_selects = ON;")
+# Where InnoDB was switched off or forbidden since, the ALTER ended without an error, and the table stayed as it was (MySQL 8.0).
+OF_THE_SESSION = statement(
+    "SET SESSION lock_wait_timeout = 60, SESSION sql_big_selects = ON, SESSION sql_mode = CONCAT(@@sql_mode, ',NO_ENGINE_SUBSTITUTION');"
+)
 # What not every server gives a CRC32 of as it stands: it is taken of the hexadecimal digits. 242 is VECTOR in MySQL 9.
 NEEDS_HEX = frozenset({types.GEOMETRY, types.BIT, 242})
 
@@ -99,7 +102,7 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
     # Names are written in UTF-8, whatever the client takes for granted.
     yield "SET NAMES utf8mb4;"
     yield from _without_an_end(migration.here)
-    yield WAITS_SHORTLY
+    yield OF_THE_SESSION
     yield in_comments(
         f"{tables_of(len(ready))} of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch.\n"
         "Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole.\n"

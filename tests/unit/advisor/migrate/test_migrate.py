@@ -13,7 +13,7 @@ from myisam_advisor.migrate.prediction import Migration, Prediction, in_order, p
 from myisam_advisor.migrate.refusals import refusals
 from myisam_advisor.migrate.report import as_text
 from myisam_advisor.migrate.row_size import counted_trees, full_row_bytes, limit_bytes
-from myisam_advisor.migrate.script import BATCH_TABLES, STOPS, WAITS_SHORTLY, as_script, batched
+from myisam_advisor.migrate.script import BATCH_TABLES, OF_THE_SESSION, STOPS, as_script, batched
 from myisam_advisor.migrate.server_kind import by_default, of_variables
 from myisam_advisor.migrate.sizes import Contents, bytes_after
 from myisam_advisor.migrate.tables import FoundTable
@@ -211,7 +211,7 @@ def test_hostile_names_stay_names() -> None:
     assert "\x1b" not in as_text(made)
     assert "\x07" not in as_text(made)
     lines = as_script(made).splitlines()
-    assert lines[:3] == ["SET NAMES utf8mb4;", "SET SESSION max_statement_time = 0;", WAITS_SHORTLY]
+    assert lines[:3] == ["SET NAMES utf8mb4;", "SET SESSION max_statement_time = 0;", OF_THE_SESSION]
     assert not [line for line in lines[3:] if line and not line.startswith("--")]
 
 
