@@ -12,7 +12,7 @@ from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
 
 RULE = "disk-nearly-full"
-LIMITS = ("critical_bytes", "small_share", "warning_share", "warning_bytes", "warning_days")
+LIMITS = ("critical_bytes", "small_bytes", "warning_share", "warning_bytes", "warning_days")
 
 
 def disk_limits(rules: Iterable[Rule] = ()) -> Mapping[str, Value]:
@@ -26,7 +26,7 @@ def reserve_bytes(host: Mapping[str, Value], limits: Mapping[str, Value]) -> int
     total = number_of(host.get("data_directory_total_bytes"))
     growth = number_of(host.get("data_directory_growth_bytes_per_day"))
     by_share = 0.0 if total is None else min(share * total, most)
-    critical = critical if total is None else min(critical, small * total)
+    critical *= min(total / small, 1.0) if total is not None and small else 1.0
     # A disk that is known not to grow is small by its bytes alone; where growth is not known, the share decides.
     if growth is None:
         return int(max(critical, by_share))

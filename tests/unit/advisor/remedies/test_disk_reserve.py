@@ -19,6 +19,7 @@ GB = 10**9
 @pytest.mark.parametrize(("host", "reserve"), [
     ({}, 1 << 28),
     ({"data_directory_total_bytes": 200 * GB}, 10 * GB),
+    ({"data_directory_total_bytes": 1 << 28}, 1 << 26),
     ({"data_directory_total_bytes": 16_000 * GB}, 20 << 30),
     ({"data_directory_total_bytes": 200 * GB, "data_directory_growth_bytes_per_day": -1}, 1 << 28),
     ({"data_directory_total_bytes": 200 * GB, "data_directory_growth_bytes_per_day": 1}, 10 * GB),
