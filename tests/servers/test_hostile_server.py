@@ -280,9 +280,10 @@ def test_key_caches_that_a_server_makes_up_are_no_series(names: int, count: int 
     lies: dict[bytes, Callable[[], Iterable[bytes]]] = {b"SELECT KEY_CACHE_NAME": lambda: rows(11, ([b"c%d" % (number % names), *CACHE[1:]] for number in range(caches)))}
     with HostileServer(lambda client: honest(client, lies)) as server:
         facts = collect_facts(Target("u", host="127.0.0.1", port=server.port), 0.0, 5)
-    found = facts.tables["key_cache"].rows
+    # The server's own that is off, as it is in no row.
+    found = [one for one in facts.tables["key_cache"].dictionaries() if one["name"] != "default"]
     if count is None:
-        assert len(found) == 0
+        assert len(facts.tables["key_cache"].rows) == 0
         assert "more than 100 key caches" in facts.unknown["key_cache"].reason
     else:
         assert len(found) == count

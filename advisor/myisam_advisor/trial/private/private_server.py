@@ -200,9 +200,10 @@ class PrivateServer:
 
     def expect_alive(self) -> None:
         """Raise PrivateServerError with the end of its error log when the server has died, or was ended as its disk is full."""
+        # One that is being killed closes its connections before it is gone.
+        if self._room is not None and self._room.is_full:
+            raise PrivateServerError(full(self.directory))
         if self.process is None or self.process.poll() is not None:
-            if self._room is not None and self._room.is_full:
-                raise PrivateServerError(full(self.directory))
             raise self._failure(f"the private {self.binaries.name} died", self._log_tail())
 
     def answers(self) -> bool:
