@@ -104,3 +104,9 @@ def test_where_memory_is_not_seen_a_size_is_told_and_nothing_is_set(server: dict
     assert words in str(plan.values["advice"])
     assert ("restart" in str(plan.values["advice"])) == (server is OLD_MYSQL)
     assert ("SET GLOBAL" in str(plan.values["way_back"])) == (server is not OLD_MYSQL and row.get("size_bytes", 1) is not None)
+
+
+def test_where_a_cache_may_be_slower_than_none_there_are_words_alone() -> None:
+    plan = planned("key_buffer_size", {"name": "default", "size_bytes": 4096, "index_bytes": 100 << 20, "pays": 0})
+    assert (plan.commands, plan.my_cnf) == ((), ())
+    assert "key_cache_segments = 16" in str(plan.values["advice"])
