@@ -19,6 +19,7 @@ RESTART_TOLERANCE_SECONDS = 2.0
 CONNECTIONS = "Connections"  # FLUSH STATUS leaves it as it is
 NO_INTERVAL = Unknown("one sample only: rates need two", "--interval 10s")
 RESET = Unknown("the counters were reset within the interval (FLUSH STATUS, or another key_buffer_size)", "run again")
+BEGAN_WITHIN = Unknown("it was not counted yet when the interval began", "run again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Interval:
             given.append(remembered.contribution(collector, pair))
             notes += collector.notes(sample)
             if pair.before is None and not collector.states_only:
-                partial |= _rates(collector, NO_INTERVAL if self.before is None else RESET)
+                partial |= _rates(collector, self._why_no_rates(collector.name))
             partial |= collector.unknown_over_interval() if pair.before is not None else {}
             partial |= collector.unknown_columns(sample)
         answered = {name for contribution in given for name in contribution.answered}
@@ -76,6 +77,12 @@ class Interval:
         tables = remembered.merged(given)
         read_at = self.after.moments.get(STATUS.name)
         return FactSet(tables, mark_unknown(tables, reasons), self.seconds, tuple(notes), status_read_at=read_at)
+
+    def _why_no_rates(self, collector: str) -> Unknown:
+        """Of a collector that tells something now, and has no earlier half: what was set back was known before."""
+        if self.before is None:
+            return NO_INTERVAL
+        return BEGAN_WITHIN if isinstance(self.before.samples.get(collector, BEGAN_WITHIN), Unknown) else RESET
 
 
 def _telling(earlier: Unknown | None, reason: Unknown) -> Unknown:
