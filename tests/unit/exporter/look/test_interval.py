@@ -7,7 +7,7 @@ from myisam_exporter.errors import ServerLostError
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
-from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.interval import BEGAN_WITHIN, RESET, Interval
 from myisam_exporter.look.snapshot import Snapshot
 
 NOTHING = Unknown("not in this test")
@@ -51,6 +51,13 @@ def test_flush_status_within_the_interval_makes_all_its_rates_unknown() -> None:
     facts = interval.facts()
     assert facts.tables["key_cache"].dictionaries()[0]["read_requests_per_second"] is None
     assert "FLUSH STATUS" in facts.why_unknown("key_cache", "read_requests_per_second").reason
+
+
+def test_what_began_to_be_counted_within_the_interval_was_not_set_back() -> None:
+    earlier, flushed = status(110, 110, Opened_tables=10), status(120, 5, Opened_tables=10)
+    for before, reason in ((Unknown("not asked yet"), BEGAN_WITHIN), (earlier, RESET)):
+        facts = Interval(snapshot(20, status=flushed), snapshot(10, status=before)).facts()
+        assert facts.unknown["status.per_second"] == reason
 
 
 @pytest.mark.parametrize(("headers", "by_sql"), [(Unknown("it cannot be read", "chown"), Unknown("switched off", off=True)), (Unknown("switched off", off=True), Unknown("it cannot be read", "chown"))])
