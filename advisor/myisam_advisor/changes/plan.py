@@ -250,7 +250,8 @@ def _notes(
     if offline and str(binary_log).upper() in ("ON", "1"):
         yield (
             "The binary log is on: ALTER TABLE runs on the replicas too. SET GLOBAL, CACHE INDEX and what says NO_WRITE_TO_BINLOG do not: "
-            "run them on each replica where they are wanted."
+            "run them on each replica where they are wanted. Filters by database (binlog_do_db, replicate_do_db and their like) go by the database in use: "
+            "where there are any, USE the table's own before its ALTER."
         )
     if not all(is_plain(line.sql) for line in init_lines):
         yield UNFIT_FOR_INIT_FILE

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.reports.exit_status import MAY_PASS, USER_ERROR
 from myisam_advisor.rights.drop_in import NAME, Wanted, drop_in_text
 from tests.support.repository import ROOT
 
@@ -107,6 +108,14 @@ def test_a_start_never_takes_for_ever(path: Path) -> None:
     told = dict(settings(path))
     assert told.get("Type") != "oneshot" or told["TimeoutStartSec"] == "12min"
     assert told.get("TimeoutStartSec") != "infinity"
+
+
+def test_the_service_is_not_started_anew_for_what_stays() -> None:
+    told = settings(UNITS / "myisam-advisor.service")
+    assert ("Restart", "on-failure") in told
+    prevented = {int(word) for name, value in told if name == "RestartPreventExitStatus" for word in value.split()}
+    assert prevented == {USER_ERROR}
+    assert MAY_PASS not in prevented
 
 
 def taken_by_root(runtime: Path, node_exporter: Path) -> int:
