@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import math
 import os
 import sqlite3
 import threading
@@ -301,8 +302,9 @@ class History:
 
     def _prune(self, database: sqlite3.Connection, now: float) -> None:
         """Drop what is too old; then, oldest first, what is too much."""
-        # What a damaged entry calls the far future would never grow old.
-        kept = (now - self._keep_seconds, now + self._keep_seconds)
+        # What a damaged entry calls the far future would never grow old. A clock that is behind this program's own files was not set yet, as at the
+        # start of a machine without one that goes on: all that is on record would be its future.
+        kept = (now - self._keep_seconds, now + self._keep_seconds if now >= _installed_at() else math.inf)
         database.execute("DELETE FROM sample WHERE taken_at NOT BETWEEN ? AND ?", kept)
         prune_episodes(database, *kept)
         database.execute("DELETE FROM change WHERE noticed_at NOT BETWEEN ? AND ?", kept)
@@ -318,6 +320,13 @@ class History:
             self._noted.clear()  # of one that comes back, everything is written anew
         # It frees a page at each step, and of what gives no rows `execute` takes one step; a script, which commits first, runs to its end.
         database.executescript("PRAGMA incremental_vacuum;")
+
+
+def _installed_at() -> float:
+    """When this program's files were made; 0 where nobody says."""
+    with contextlib.suppress(OSError):
+        return Path(__file__).stat().st_mtime
+    return 0.0
 
 
 def _target(records: Records, label: str) -> int:

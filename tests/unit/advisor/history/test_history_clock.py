@@ -28,3 +28,19 @@ def test_what_is_older_than_the_days_kept_goes(tmp_path: Path) -> None:
     history.close()
     (second,) = moments(path)
     assert second - first >= 2 * 86_400
+
+
+def test_a_clock_that_was_not_set_yet_loses_nothing(tmp_path: Path) -> None:
+    """A machine without a clock of its own begins years ago, until the network tells the time: the first look then took a week's history."""
+    path, clock = tmp_path / "h.sqlite", MovedClock()
+    history = History(path, days=1, clock=clock)
+    look(history, facts(1000.0, ("default",)))
+    history.close()
+    before = moments(path)
+    for back in (-3000 * 86_400, 3000 * 86_400):
+        clock.move(back)
+        history = History(path, days=1, clock=clock)  # a daemon prunes at its first sample
+        look(history, facts(1000.0, ("default",)))
+        history.close()
+        assert set(before) < set(moments(path))
+    assert len(moments(path)) == 2  # what the wrong clock wrote is too old now
