@@ -13,9 +13,5 @@ class DamagedError(Exception):
     """An entry of a history that is not what was written."""
 
 
-class PassingError(UserError):
-    """What may be otherwise by itself in a moment, such as a port that another program still has: a daemon is started anew."""
-
-
 class TrialError(UserError):
     """A trial that cannot begin or go on; the message names the thing and the remedy."""

@@ -21,15 +21,7 @@ from typing import Any, NoReturn
 
 import click
 
-from myisam_advisor.errors import PassingError
-from myisam_advisor.reports.exit_status import (
-    INTERRUPTED,
-    MAY_PASS,
-    NAGIOS_STATUSES,
-    NAGIOS_UNKNOWN,
-    READER_LEFT,
-    USER_ERROR,
-)
+from myisam_advisor.reports.exit_status import INTERRUPTED, NAGIOS_STATUSES, NAGIOS_UNKNOWN, READER_LEFT, USER_ERROR
 from myisam_exporter.errors import ByHandError, InterruptedWork, UserError, shortened
 
 DEBUG_VARIABLE = "MYISAM_ADVISOR_DEBUG"
@@ -78,8 +70,6 @@ def status_of(command: Callable[[], object], arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except BaseException as error:  # the only place that may: whatever it is, it ends here
         status, message = _verdict_on(error)
-        if status == USER_ERROR and _is_daemon(arguments) and _may_pass(error):
-            status = MAY_PASS
         if speaks_to_nagios:
             status = NAGIOS_UNKNOWN
             # Pagers and lists show the beginning of the line: how the command is used would hide what is wrong.
@@ -146,16 +136,6 @@ def _form_asked(arguments: Sequence[str]) -> str:
     if "check" in arguments and "nagios" in formats:
         return "nagios"
     return "json" if formats[-1:] == ["json"] else ""
-
-
-def _is_daemon(arguments: Sequence[str]) -> bool:
-    """Whether it is `serve`, which a system starts anew."""
-    return next((word for word in arguments if not word.startswith("-")), "") == "serve"
-
-
-def _may_pass(error: BaseException) -> bool:
-    """Whether it may be gone at the next start: a port that is taken, what the system refused or lacked, a fault of ours; no words that were refused."""
-    return isinstance(error, PassingError) or not isinstance(error, (click.ClickException, UserError))
 
 
 def _verdict_on(error: BaseException) -> tuple[int, str]:

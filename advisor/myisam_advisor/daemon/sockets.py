@@ -10,7 +10,6 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
-from myisam_advisor.errors import PassingError
 from myisam_exporter.errors import UserError
 from myisam_exporter.web.server import HttpServer
 
@@ -88,7 +87,7 @@ async def _listen_on_address(server: HttpServer, address: str) -> list[tuple[str
     try:
         return await server.listen(host, port)
     except OSError as error:
-        raise PassingError(
+        raise UserError(
             f"cannot listen on {address}: {_reason(error)}. "
             "Stop what listens there, or give another --web.listen-address."
         ) from None
@@ -114,7 +113,7 @@ async def _listen_on_path(server: HttpServer, path: Path, group: str | None) -> 
             if error.errno == errno.EADDRINUSE
             else "Give another --web.socket, or the right to make it."
         )
-        raise PassingError(f"cannot listen on {path}: {error.strerror or error}. {remedy}") from None
+        raise UserError(f"cannot listen on {path}: {error.strerror or error}. {remedy}") from None
     _log.info("listening on %s", path)
 
 

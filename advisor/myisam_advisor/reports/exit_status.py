@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 OK = 0
 FINDINGS = 1
 USER_ERROR = 2
-# EX_TEMPFAIL of sysexits.h. Of the daemon alone: what may pass by itself, so that its service is started anew, which after 2 it is not.
-MAY_PASS = 75
 INTERRUPTED = 130
 # What shells make of a program that SIGPIPE ended: its reader left (docs/decisions/063-a-reader-that-leaves.md).
 READER_LEFT = 141

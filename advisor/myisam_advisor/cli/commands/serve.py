@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from myisam_advisor.cli.described import FAILED, WATCH, Described
+from myisam_advisor.cli.described import WATCH, Described
 from myisam_advisor.cli.number_types import Number, WholeNumber
 from myisam_advisor.cli.options import (
     Command,
@@ -185,14 +185,6 @@ def _daemon_options(command: Command) -> Command:
         (
             "myisam-advisor serve --web.listen-address :9942 --web.config.file web.yaml",
             "On all addresses, with TLS and logins.",
-        ),
-    ),
-    statuses=(
-        ("0", "Stopped."),
-        FAILED,
-        (
-            "75",
-            "What may pass by itself: a port that is taken, no memory. The service is started anew then, and not after 2.",
         ),
     ),
 )

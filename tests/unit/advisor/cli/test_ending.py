@@ -13,7 +13,6 @@ import pytest
 
 from myisam_advisor.cli import ending
 from myisam_advisor.cli.ending import NO_DESCRIPTOR, NO_PROCESS, status_of
-from myisam_advisor.errors import PassingError
 from myisam_exporter.errors import ByHandError, UserError
 from myisam_exporter.server.target import Target
 from tests.support.program import PROGRAM
@@ -72,17 +71,6 @@ def test_nagios_hears_unknown_whatever_is_raised(error: BaseException, words: li
 @pytest.mark.parametrize(("code", "status"), [(0, 0), (None, 0), (1, 1), (3, 3), ("text", 2)])
 def test_statuses_that_were_chosen_stay(code: object, status: int) -> None:
     assert status_of(lambda: sys.exit(code), ["verify"]) == status  # type: ignore[arg-type]
-
-
-PASSES = [PassingError("taken"), MemoryError(), RuntimeError("can't start new thread"), OSError(28, "No space left"), KeyError("a fault of ours")]
-STAYS = [UserError("bad input"), click.UsageError("no such option")]
-
-
-@pytest.mark.parametrize(("error", "status"), [*((error, 75) for error in PASSES), *((error, 2) for error in STAYS), (KeyboardInterrupt(), 130)], ids=repr)
-def test_of_a_daemon_what_may_pass_is_told_from_what_stays(error: BaseException, status: int) -> None:
-    """A service is started anew after the one, and not after the other: a refused configuration was tried each 5 s for ever."""
-    assert status_of(lambda: raising(error), ["serve", "--history-days", "1"]) == status
-    assert status_of(lambda: raising(error), ["check", "serve"]) == (130 if status == 130 else 2)
 
 
 @pytest.mark.parametrize("code", [4, 130, -1])

@@ -9,7 +9,6 @@ import pytest
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.options import CollectOptions, HistoryOptions, ServeOptions, WebOptions
 from myisam_advisor.daemon.serve import _serve
-from myisam_advisor.errors import PassingError
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.option_files import NOTHING_FURTHER
 from myisam_exporter.server.target import Target
@@ -29,7 +28,7 @@ def test_a_daemon_that_cannot_listen_leaves_no_history_behind(tmp_path: Path) ->
     with socket.create_server(("127.0.0.1", 0)) as taken:
         free_and_taken = ("127.0.0.1:0", f"127.0.0.1:{taken.getsockname()[1]}")
         options = asked_for(free_and_taken, listener, file)
-        with pytest.raises(PassingError, match="cannot listen on"):
+        with pytest.raises(UserError, match="cannot listen on"):
             asyncio.run(_serve(options))
     assert list(tmp_path.iterdir()) == []
 
