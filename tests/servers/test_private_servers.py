@@ -4,8 +4,9 @@ import ctypes
 import os
 import platform
 import socket
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,24 @@ def test_statements_reach_files_of_the_servers_own_directory_alone(server: Priva
         server.execute(f"SELECT 'one' INTO OUTFILE '{own}'", f"LOAD DATA INFILE '{own}' INTO TABLE reach.t")
         own.unlink()
         assert server.execute("SELECT * FROM reach.t") == [("one",)]
+
+
+class OfATrial(CopiedServer):
+    """As trials begin one."""
+
+    may_link = False
+
+
+@pytest.mark.parametrize("name", ["mariadb-10.11", "mysql-5.6", "mysql-9.7"])
+@pytest.mark.parametrize("kind", ["TABLE", "TEMPORARY TABLE"])
+def test_tables_lie_in_the_servers_own_directory_alone(name: str, kind: str) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as place, OfATrial(binaries_of(name)) as server, schema(server, "here"):
+        elsewhere = Path(place)
+        elsewhere.chmod(0o777)
+        with server.session("here") as connection, closing(connection.cursor()) as cursor:
+            cursor.execute(f"CREATE {kind} t (id INT, KEY (id)) ENGINE=MyISAM DATA DIRECTORY='{elsewhere}' INDEX DIRECTORY='{elsewhere}'")
+            cursor.execute("INSERT INTO t VALUES (1), (2)")
+            assert list(elsewhere.iterdir()) == []
 
 
 @pytest.mark.parametrize("kind", SHOWN)

@@ -67,6 +67,8 @@ def prepared_directory(binaries: ServerBinaries) -> Path:
 class CopiedServer(PrivateServer):
     """A private server whose data directory is a copy, and which is killed at its end: nobody looks at what it leaves."""
 
+    may_link = True
+
     def initialise(self) -> None:
         """Copy the data directory, for the user that this worker's servers run as; an existing one is kept."""
         if self.data_directory.exists():

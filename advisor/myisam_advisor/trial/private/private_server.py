@@ -38,6 +38,8 @@ LOGGED = 'exec "$@" >>"$0" 2>&1'
 OF_DICTIONARY = ("--lower-case-table-names=", "--loose-lower-case-table-names=")
 # CR_CONNECTION_ERROR, CR_CONN_HOST_ERROR, CR_SERVER_GONE_ERROR, CR_SERVER_LOST: manual, "Client Error Message Reference".
 GONE = (2002, 2003, 2006, 2013)
+# Without it a temporary table may have its files anywhere, and it takes no FILE for that: MariaDB and MySQL before 8.0, CREATE TABLE ... DATA DIRECTORY.
+WITHOUT_LINKS = "--loose-skip-symbolic-links"
 SOCKET_PATH_LIMIT = 107  # sun_path holds 108 bytes with its final zero: unix(7)
 
 # By how the server makes its data directory. What a release does not know is passed over (--loose-).
@@ -58,10 +60,10 @@ class PrivateServerError(TrialError):
 class PrivateServer:
     """One private server. Use it as a context manager; `options` are words for mysqld's command line.
 
-    Where `waits_for_room` it is left alone while its disk is full, as servers of users are.
+    Where `waits_for_room` it is left alone while its disk is full, and where it `may_link` tables may lie elsewhere (DATA DIRECTORY), as with servers of users.
     """
 
-    waits_for_room = False
+    waits_for_room = may_link = False
 
     def __init__(
         self,
@@ -240,6 +242,8 @@ class PrivateServer:
     def _base_command(self) -> list[str]:
         binaries = self.binaries
         small = [*SMALL_SERVER_OPTIONS[binaries.family]]
+        if not self.may_link:
+            small.append(WITHOUT_LINKS)
         if binaries.flavour == "mysql":
             small += words_where_requests_are_few()
         return [

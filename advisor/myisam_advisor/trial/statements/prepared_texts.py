@@ -19,6 +19,9 @@ _NAME = rb"(`[^`]{1,256}`|[^\s`;]{1,256})"
 _PREPARE = re.compile(rb"\s*prepare\s+%s\s+from\b" % _NAME, re.IGNORECASE)
 _IMMEDIATE = re.compile(rb"\s*execute\s+immediate\b", re.IGNORECASE)
 _EXECUTE = re.compile(rb"\s*execute\s+%s" % _NAME, re.IGNORECASE)
+# Others may be the same name in other letters, as servers compare them: `ä` is `a`, and "a" with ANSI_QUOTES.
+_PLAIN_NAME = re.compile(rb"`?[\w$]+`?")
+_IS_PREPARE = re.compile(rb"\s*prepare\b", re.IGNORECASE)
 _RELEASE = re.compile(rb"\s*(?:deallocate|drop)\s+prepare\s+%s" % _NAME, re.IGNORECASE)
 _LITERAL = re.compile(
     rb"""\s*(?:'([^'\\]*(?:(?:\\.|'')[^'\\]*)*)'|"([^"\\]*(?:(?:\\.|"")[^"\\]*)*)")\s*(?:using\b.*)?\Z""",
@@ -48,7 +51,9 @@ class PreparedTexts:
         if released is not None:
             self._release(event.connection, _plain(released[1]))
         found = _PREPARE.match(statement)
-        if found is None:
+        if found is None or not _PLAIN_NAME.fullmatch(found[1]):
+            if _IS_PREPARE.match(statement):
+                self.forget(event.connection)
             return None
         text, name = _literal(statement, found.end()), _plain(found[1])
         self._release(event.connection, name)

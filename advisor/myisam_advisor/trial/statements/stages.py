@@ -70,6 +70,7 @@ class Stage:
         self.server, self.tables = server, tables
         self._kept = folder / "kept"
         self._written = [table for table in tables if table.is_written]
+        self._unwritten: dict[StagedTable, tuple[int, ...]] = {}
 
     def keep(self) -> None:
         """Keep the files of the tables that are written. Raises RefusedError where a change left no MyISAM table."""
@@ -85,6 +86,7 @@ class Stage:
             for ending in (DATA, INDEX):
                 name = f"{table.stem}{ending}"
                 shutil.copyfile(self.server.data_directory / table.folder / name, kept / name)
+        self._unwritten = {table: self._rows_of(table) for table in self.tables if not table.is_written}
 
     def restore(self) -> None:
         """All tables as they were kept, closed, with their indexes in the key cache."""
@@ -98,12 +100,26 @@ class Stage:
             without_limits(self.server, f"LOAD INDEX INTO CACHE {table.name}")
 
     def expect_tables(self) -> None:
-        """Raises TrialError where a run took the files of a table away: no later run would be like it."""
+        """Raises TrialError where a run took the files of a table away, or wrote one that no statement says it writes: no later run would be like it."""
         for table in self.tables:
             if not (self.server.data_directory / table.folder / f"{table.stem}{INDEX}").exists():
                 raise TrialError(
                     f"{table.name} is gone after a run: a statement of the workload, or a routine that it calls, drops or renames it. Leave the table out (--table)."
                 )
+        for table, rows in self._unwritten.items():
+            if self._rows_of(table) != rows:
+                raise TrialError(
+                    f"{table.name} was written by a run, and the words of no statement say so (a MERGE table of it, names in double quotes, or words that "
+                    "are for some versions alone): what came next would be compared with other rows. Leave the table out (--table)."
+                )
+
+    def _rows_of(self, table: StagedTable) -> tuple[int, ...]:
+        """What changes with any row of it; nothing where its file is gone."""
+        try:
+            status = (self.server.data_directory / table.folder / f"{table.stem}{DATA}").stat(follow_symlinks=False)
+        except FileNotFoundError:
+            return ()
+        return status.st_ino, status.st_size, status.st_mtime_ns
 
     def _flush(self) -> None:
         if self.tables:

@@ -48,6 +48,12 @@ def test_what_cannot_be_told_is_left_out_by_name(statement: bytes, tmp_path: Pat
     assert scheduled(tmp_path, b"BEGIN", statement).left_out == {UNTOLD: 1}
 
 
+@pytest.mark.parametrize("again", [b"PREPARE/**/s FROM @text", "PREPARE `\u015b` FROM 'DELETE FROM log'".encode(), b"PREPARE \"s\" FROM 'DELETE FROM log'", b"/* */ PREPARE s FROM @text"])
+def test_a_name_that_may_be_prepared_anew_tells_nothing_any_more(again: bytes, tmp_path: Path) -> None:
+    schedule = scheduled(tmp_path, b"PREPARE s FROM 'SELECT * FROM words'", b"EXECUTE s", again, b"EXECUTE s")
+    assert schedule.left_out == {UNTOLD: 1}
+
+
 @pytest.mark.parametrize("statement", [b"SET STATEMENT max_statement_time=1 FOR DROP TABLE log", b"EXECUTE IMMEDIATE 'DROP TABLE log'"])
 def test_definitions_in_other_words_are_left_out_too(statement: bytes, tmp_path: Path) -> None:
     assert scheduled(tmp_path, b"BEGIN", statement).left_out == {DEFINES: 1}
