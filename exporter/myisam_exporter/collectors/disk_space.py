@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 NOT_FROM_ONE_LOOK = Unknown("only a history of a day or more shows it", "myisam-advisor serve with a history")
 
 NO_LIMIT_OF_FILES = Unknown("that file system has no limit of files, or does not tell it", off=True)
-READ_ONLY = Unknown(
-    "the file system of the data directory is read only, and statements that change a MyISAM table fail with error 1036 (Table is read only)",
-    "a disk that failed is remounted so: the kernel's log says why (journalctl -k); save what can be read before you check that disk",
-)
+NOT_TOLD = Unknown("whether that file system is read only for everybody is not told (/proc/self/mountinfo)", off=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +39,11 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class FreeSpace:
-    """Space in both places, and whether nobody can write where the data are."""
+    """Space in both places, and whether nobody can write where the data are; None where that is not told."""
 
     data: Space
     temporary: Space | Unknown
-    is_read_only: bool = False
+    is_read_only: bool | None = None
 
 
 class DiskSpaceCollector(Collector[FreeSpace]):
@@ -67,6 +64,11 @@ class DiskSpaceCollector(Collector[FreeSpace]):
                 "How fast free space went over the last days; only a daemon's history tells, after three days.",
             ),
             ("data_directory_free_inodes", "integer", "How many files may still be made where the tables are."),
+            (
+                "data_directory_read_only",
+                "integer",
+                "1 where nobody can write there, as after an error of the disk; 0 for a mount that is so for this program alone.",
+            ),
             ("temporary_directory_free_bytes", "integer", "Free space in tmpdir; the least where it names several."),
             ("temporary_directory_total_bytes", "integer", "Size of that file system."),
             ("temporary_directory_free_inodes", "integer", "How many files may still be made there."),
@@ -101,6 +103,8 @@ class DiskSpaceCollector(Collector[FreeSpace]):
         }
         if data.free_inodes is not None:
             row["data_directory_free_inodes"] = data.free_inodes
+        if pair.after.is_read_only is not None:
+            row["data_directory_read_only"] = int(pair.after.is_read_only)
         if not isinstance(temporary, Unknown):
             row |= {
                 "temporary_directory_free_bytes": temporary.free_bytes,
@@ -110,16 +114,13 @@ class DiskSpaceCollector(Collector[FreeSpace]):
                 row["temporary_directory_free_inodes"] = temporary.free_inodes
         return [single("host", row)]
 
-    def notes(self, sample: FreeSpace) -> Iterable[Unknown]:
-        """A disk that failed, or was mounted so: the server goes on reading, so that nothing else tells of it."""
-        return [READ_ONLY] if sample.is_read_only else []
-
     def unknown_columns(self, sample: FreeSpace) -> Mapping[str, Unknown]:
         """tmpdir, where it is out of sight: systemd gives many servers a /tmp of their own."""
         unknown = {"host.data_directory_growth_bytes_per_day": NOT_FROM_ONE_LOOK}
         unknown |= dict.fromkeys(
             ("host.data_directory_free_inodes", "host.temporary_directory_free_inodes"), NO_LIMIT_OF_FILES
         )
+        unknown["host.data_directory_read_only"] = NOT_TOLD
         temporary = sample.temporary
         if isinstance(temporary, Unknown):
             names = ("free_bytes", "total_bytes", "free_inodes")

@@ -63,7 +63,7 @@ def test_a_file_system_that_tells_no_size_is_not_full(monkeypatch: pytest.Monkey
     assert COLLECTOR.unknown_columns(FreeSpace(Space(5, 10), alone))["host.temporary_directory_free_bytes"] is none
 
 
-
-def test_a_read_only_disk_is_noted() -> None:
-    assert [note.reason for note in COLLECTOR.notes(FreeSpace(Space(5, 10), Space(5, 10), is_read_only=True))] == [disk_space.READ_ONLY.reason]
-    assert not list(COLLECTOR.notes(FreeSpace(Space(5, 10), Space(5, 10))))
+@pytest.mark.parametrize(("said", "told"), [(True, [1]), (False, [0]), (None, [])])
+def test_a_read_only_disk_is_a_fact_where_it_is_told(said: bool | None, told: list[int]) -> None:
+    (block,) = COLLECTOR.facts(Pair(FreeSpace(Space(5, 10), Space(5, 10), is_read_only=said)))
+    assert [row[place] for row in block.rows for place, column in enumerate(block.columns) if column == "data_directory_read_only"] == told
