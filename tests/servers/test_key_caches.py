@@ -117,3 +117,19 @@ def test_where_tables_are_not_seen_a_cache_that_is_off_is_no_sign_that_nobody_us
     judgement = judge(prepared(replace(seen, tables={**seen.tables, **hidden}, unknown=unknown), USED))
     assert not [one for one in judgement.findings if one.rule == "no-myisam"]
     assert "key-cache-off" in {one.rule for one in judgement.not_evaluated}
+
+
+@pytest.mark.parametrize("kind", ["mariadb-10.11", "mysql-5.6", "mysql-9.7"])
+def test_pages_of_three_kilobytes_fit_no_blocks_of_their_own_size(kind: str) -> None:
+    """key-cache-block-size: each of them lies across two such blocks, and across two of 4 KiB every other time."""
+    asked: dict[int, int] = {}
+    with CopiedServer(binaries_of(kind), ["--key-buffer-size=64M"]) as server, schema(server, "d"):
+        rows = ", ".join(f"(RPAD({number * 7919 % 2003}, 600, 'x'))" for number in range(2003))
+        server.execute("CREATE TABLE d.t (k VARCHAR(600) CHARACTER SET latin1 NOT NULL, KEY (k)) ENGINE=MyISAM PACK_KEYS=0", f"INSERT INTO d.t VALUES {rows}")
+        for size in (1024, 3072, 4096):
+            server.execute(f"SET GLOBAL key_cache_block_size = {size}")
+            before = status_number(server, "Key_read_requests")
+            server.execute(*(f"SELECT COUNT(*) FROM t WHERE k = RPAD({number}, 600, 'x')" for number in range(0, 2000, 20)), database="d")
+            asked[size] = status_number(server, "Key_read_requests") - before
+    assert asked[3072] / asked[1024] == pytest.approx(2 / 3, rel=0.02)
+    assert asked[4096] / asked[1024] == pytest.approx(1 / 2, rel=0.05)

@@ -10,14 +10,17 @@ from MySQLdb import Error
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
+from myisam_advisor.factbase.database import open_database
+from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.values import real_of
+from myisam_exporter.metrics.processlist import is_repair
 from tests.support.daemon import free_port
-from tests.support.servers import CopiedServer, binaries_of, working
+from tests.support.servers import CopiedServer, binaries_of, keeps_dictionary, working
 
-from .conftest import look, on_one_server, schema
+from .conftest import look, on_four_servers, on_one_server, schema
 from .test_expert_rules import galera
 
 # Added to the seconds that the later statements take to begin: the first that waits has then waited for five, from which on a holder is looked for.
@@ -81,6 +84,63 @@ def test_a_change_of_low_priority_waits_as_long_as_readers_overlap(server: Priva
         finally:
             server.execute("SET GLOBAL low_priority_updates = 0")
     assert waited == low_priority
+
+
+@on_four_servers
+def test_which_inserts_wait_for_readers_though_there_are_no_holes(server: PrivateServer) -> None:
+    """fragmented-table and table-lock-contention: no OPTIMIZE helps these, and where INSERTs give way low_priority_updates are no advice."""
+    version = tuple(int(part) for part in str(server.execute("SELECT VERSION()")[0][0]).split("-")[0].split(".")[:2])
+    gives_way, point = version >= (5, 7) and server.binaries.flavour == "mysql", "GeomFromText" if version < (5, 6) else "ST_GeomFromText"
+
+    def waiting(*statements: str) -> set[str]:
+        with begun(server, *statements):
+            rows = server.execute("SELECT INFO FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for table%level lock'")
+        return {str(text) for (text,) in rows}
+
+    plain, replace, spatial = "INSERT INTO m VALUES (3)", "REPLACE INTO m VALUES (4)", f"INSERT INTO s VALUES ({point}('POINT(1 3)'))"
+    with schema(server, "d"):
+        server.execute("CREATE TABLE d.m (a INT PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.m VALUES (1), (2)", "CREATE TABLE d.s (g GEOMETRY NOT NULL, SPATIAL KEY (g)) ENGINE=MyISAM",
+                       f"INSERT INTO d.s VALUES ({point}('POINT(1 1)')), ({point}('POINT(1 2)'))")
+        ordinary = waiting("SELECT SLEEP(60) FROM m", "SELECT SLEEP(60) FROM s", plain, replace, spatial)
+        server.execute("SET GLOBAL low_priority_updates = 1")
+        try:
+            low = waiting("SELECT SLEEP(60) FROM m", plain.replace("3", "5"))
+        finally:
+            server.execute("SET GLOBAL low_priority_updates = 0")
+    assert ordinary == {replace, spatial}
+    assert bool(low) == gives_way
+
+
+@on_four_servers
+@pytest.mark.parametrize("threads", [1, 4])
+def test_each_phase_of_an_optimize_is_known_for_a_rebuild(server: PrivateServer, threads: int) -> None:
+    """Whoever is told to KILL what others wait for is not told to kill it: in each of these phases that leaves the table crashed."""
+    if threads > 1 and keeps_dictionary(server):
+        pytest.skip("myisam_repair_threads is gone")
+    with schema(server, "d"), server.session("d") as owner, server.session("d") as observer:
+        keys = ", ".join(f"k{number} CHAR(60) NOT NULL, KEY (k{number})" for number in range(6))
+        cursor, looking = owner.cursor(), observer.cursor()
+        cursor.execute(f"CREATE TABLE m (a INT NOT NULL PRIMARY KEY, {keys}) ENGINE=MyISAM")
+        rows = ", ".join("({}, {})".format(row, ", ".join(f"'{row * 7919 * (number + 1) % 10000019}'" for number in range(6))) for row in range(20000))
+        cursor.execute(f"INSERT INTO m VALUES {rows}")
+        cursor.execute("DELETE FROM m WHERE a % 7 = 0")
+        if threads > 1:
+            cursor.execute(f"SET SESSION myisam_repair_threads = {threads}")
+        states: set[str] = set()
+        own = owner.thread_id()
+        optimizing = threading.Thread(target=lambda: (cursor.execute("OPTIMIZE TABLE m"), cursor.fetchall()))
+        optimizing.start()
+        while optimizing.is_alive():
+            looking.execute(f"SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {own} AND COMMAND = 'Query'")
+            states.update(str(state) for (state,) in looking.fetchall())
+        optimizing.join()
+    phases = {state for state in states if is_repair(state)}
+    told = {"Repair by sorting"} if threads == 1 else {state for state in phases if state == "Parallel repair" or state.endswith(" threads")}
+    assert told
+    assert told <= phases
+    found = [{"command": "Query", "state": state, "threads": 1, "longest_seconds": 9} for state in sorted(phases)]
+    with open_database(facts_from_document({"schema": 1, "processlist": found})) as guarded:
+        assert guarded.query("SELECT threads FROM rebuilds").rows == [(len(phases),)]
 
 
 @pytest.mark.parametrize("row", ["a INT NOT NULL, b CHAR(50) NOT NULL", "a INT NOT NULL, b VARCHAR(60) NOT NULL"])

@@ -139,6 +139,21 @@ VIEWS = (
         """,
     ),
     View(
+        "rebuilds",
+        "One row: connections that rebuild a table or its indexes, each of whose phases ends with a damaged table where a REPAIR or OPTIMIZE is killed.",
+        {
+            "threads": "How many; unknown where none is seen.",
+            "longest_seconds": "How long the longest has been in this phase.",
+        },
+        # By sorting, through the key cache, with several threads (of MySQL "Repair with 3 threads", of MariaDB "Parallel repair"), then OPTIMIZE's last two.
+        """
+        SELECT SUM(threads) AS threads, MAX(longest_seconds) AS longest_seconds
+          FROM (SELECT lower(state) AS phase, threads, longest_seconds FROM processlist)
+         WHERE phase LIKE 'repair %' OR phase IN ('copy to tmp table', 'altering table', 'parallel repair', 'enabling keys', 'optimizing table',
+                                                    'sorting index', 'analyzing', 'saving state')
+        """,
+    ),
+    View(
         "applier",
         "One row: whether a replica's applier may be what others wait for. It is no connection, and never to be killed.",
         {

@@ -16,7 +16,8 @@ SERVER_LOCK_STATES: dict[str, frozenset[str]] = {
     "backup": frozenset({"Waiting for backup lock"}),
     "flush": frozenset({"Waiting for table flush", "Waiting for table", "Waiting for tables", "Flushing tables"}),
 }
-REPAIR_STATES = frozenset({"Repair by sorting", "Repair with keycache", "Repair done", "Checking table"})
+# Beside those that begin with "Repair ", also "with 3 threads". The last two phases are OPTIMIZE's.
+REPAIR_STATES = frozenset({"Parallel repair", "Checking table", "Sorting index", "Analyzing"})
 
 
 class ProcesslistMetrics(Group[Connections]):
@@ -40,7 +41,7 @@ class ProcesslistMetrics(Group[Connections]):
     def values(self, pair: Pair[Connections], scene: Scene) -> Iterable[Value]:
         """Sums over the states."""
         waiting = [group for (_, state, _), group in pair.after.groups.items() if state in TABLE_LOCK_STATES]
-        repairing = [group for (_, state, _), group in pair.after.groups.items() if state in REPAIR_STATES]
+        repairing = [group for (_, state, _), group in pair.after.groups.items() if is_repair(state)]
         yield Value("connections_waiting_for_table_lock", sum(threads for threads, _ in waiting))
         seconds = [seconds for _, seconds in waiting]
         longest = None if None in seconds else max((known for known in seconds if known is not None), default=0)
@@ -52,6 +53,11 @@ class ProcesslistMetrics(Group[Connections]):
                 queues[lock] += threads
         for lock, threads in queues.items():
             yield Value("connections_waiting_for_server_lock", threads, (lock,))
+
+
+def is_repair(state: str) -> bool:
+    """Whether MyISAM checks, repairs or optimizes a table in this state (thd_proc_info of ha_myisam.cc)."""
+    return state.startswith("Repair ") or state in REPAIR_STATES
 
 
 def lock_of(state: str) -> str | None:

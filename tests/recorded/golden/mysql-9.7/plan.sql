@@ -86,4 +86,5 @@ SET GLOBAL table_open_cache = 400;
 --   tables (no table that is written has holes that would make inserts wait), and move tables that are read and
 --   updated at the same time to a row-locking engine (`myisam-advisor migrate` says what breaks; where each
 --   commit is flushed, hundreds of short writes a second become slower there). Readers that starve behind
---   writers: low_priority_updates, or a lower max_write_lock_count.
+--   writers: a lower max_write_lock_count. Not low_priority_updates: on this server each INSERT waits for
+--   readers then, too.

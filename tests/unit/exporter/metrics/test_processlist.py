@@ -24,6 +24,7 @@ def test_the_recorded_machine_has_one_that_waits(look: RecordedLook) -> None:
     ({("a", "Locked", "Query"): (2, 3), ("b", "Waiting for table level lock", "Query"): (1, 9)}, 3, 9, 0),
     ({("a", "Locked", "Query"): (2, None), ("b", "System lock", "Query"): (1, 9)}, 3, None, 0),
     ({("a", "Repair by sorting", "Query"): (1, 60), ("a", "Sending data", "Query"): (5, 1)}, 0, 0, 1),
+    ({("a", "Repair with 3 threads", "Query"): (1, 60), ("a", "Parallel repair", "Query"): (1, 1), ("a", "Sorting index", "Query"): (1, 1), ("a", "Repairing", "Query"): (1, 1)}, 0, 0, 3),
 ])  # fmt: skip
 def test_states_are_summed_and_an_unknown_wait_stays_unknown(groups: Groups, waiting: int, longest: int | None, repairing: int) -> None:
     values = {value.name: value.number for value in GROUP.values(Pair(Connections(groups)), Scene({}, Running())) if not value.labels}
