@@ -38,6 +38,7 @@ NEITHER = (
     "SELECT table_name FROM tables ORDER BY rows LIMIT 3",
     "SELECT DISTINCT rows FROM tables",
     "SELECT SUM(rows) / 2 AS half FROM tables",
+    "SELECT SUM(rows) + 1 FROM tables",
     "SELECT COUNT(*) > 0 AS any_there FROM tables",
     "SELECT max(rows) + 1 AS next FROM tables",
     "SELECT a.rows FROM tables AS a, tables AS b",

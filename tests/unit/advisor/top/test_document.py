@@ -46,7 +46,7 @@ def test_it_is_small_and_holds_no_index_and_no_variable(look: RecordedLook) -> N
     "change",
     [
         {"schema": 2}, {"facts": None}, {"facts": {"schema": 1, "nonsense": 1}}, {"facts": {"schema": 1, "tables": [{"rows": "many"}]}}, {"unknown": []}, {"unknown": {"x": "y"}},
-        {"unknown": {"x": [1, 2, 3]}}, {"verdict": {}}, {"verdict": {"kind": 1, "headline": "", "detail": "", "tone": ""}}, {"verdict": {"kind": "", "headline": "", "detail": "", "tone": "pink"}},
+        {"unknown": {"x": [1, 2, 3]}}, {"verdict": {}}, {"verdict": {"kind": 1, "headline": "", "detail": "", "tone": "good"}}, {"verdict": {"kind": "", "headline": "", "detail": "", "tone": "pink"}},
         {"findings": [{}]}, {"findings": 3}, {"blind": ["x"]}, {"taken_at": "now"}, {"taken_at": True}, {"label": 1},
     ],
 )  # fmt: skip

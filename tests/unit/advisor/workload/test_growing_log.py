@@ -18,6 +18,7 @@ def test_what_is_appended_begins_where_the_log_ended(tmp_path: Path) -> None:
     with log.open("ab") as file:
         file.write(b", and after")
     assert (growing.look(), growing.begin, growing.was_cut, growing.was_removed) == (31, 20, False, False)
+    assert (growing.look(), growing.begin, growing.was_cut) == (31, 20, False)  # nobody wrote in between
 
 
 def test_one_that_is_cut_off_begins_anew_however_long_it_becomes(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.collectors.page_cache import COLLECTOR
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import scan_data_directory
 from myisam_exporter.files.pages_by_table import PagesByTable
 from myisam_exporter.files.pages_in_passing import LARGE_BYTES, TIMED_EVERY, USUAL_SECONDS, PagesInPassing
@@ -176,6 +177,16 @@ def test_in_one_pass_a_data_file_that_cannot_be_opened_has_its_age_and_a_problem
     data, index = swept.pages["db", "t0"]
     assert (data, index is not None) == (None, True)
     assert any("cannot be opened" in problem.reason for problem in swept.problems)
+
+
+def test_what_could_not_be_asked_makes_nothing_unknown_that_was(tmp_path: Path) -> None:
+    make_tables(tmp_path, 2)
+    places, nothing = scan_data_directory(tmp_path).groups().places, (None, None)
+    problem = Unknown("db/t0.MYD cannot be opened")
+    sweep = PageCacheSweep(PagesByTable(places, [nothing, (FilePages(1), None)]), 0, (problem,), 0.1)
+    assert COLLECTOR.unknown_columns(sweep) == {}
+    unknown = COLLECTOR.unknown_columns(replace(sweep, pages=PagesByTable(places, [nothing, nothing])))
+    assert unknown["tables.data_resident_bytes"] == unknown["tables.index_resident_bytes"] == problem
 
 
 def test_a_file_without_permission_is_a_problem_with_a_remedy(tmp_path: Path) -> None:

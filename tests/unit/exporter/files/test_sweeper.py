@@ -160,6 +160,15 @@ def test_what_was_written_is_asked_for_and_what_went_is_forgotten(told: Told) ->
     assert len(sweeps.sweep(scan, 10).pages) == 100  # the others are new again: all of them were written
 
 
+def test_where_a_table_came_for_one_that_went_nothing_is_told_as_a_change_of_the_sweep_before(told: Told) -> None:
+    scan, sweeps = tables(100), Sweeper(told)
+    sweeps.sweep(scan, 10)
+    told.resident["t0.MYD"] = 5000
+    assert sweeps.sweep(written(scan, 0, 9), 10).change is not None
+    others = scan_of([*scan.files[1:], *tables(101).files[100:]])
+    assert sweeps.sweep(others, 10).change is None
+
+
 def grown(scan: DataDirectoryScan, numbers: Iterable[int], data_bytes: int) -> DataDirectoryScan:
     """A later scan in which these tables became that large, and nothing else changed."""
     new = HEADER._replace(data_bytes=data_bytes)

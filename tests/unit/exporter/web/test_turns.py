@@ -65,3 +65,17 @@ def test_a_turn_in_which_something_fails_is_passed_on() -> None:
         return done
 
     assert asyncio.run(begin()) == ["two"]
+
+
+def test_who_leaves_costs_no_other_of_their_peer_a_turn() -> None:
+    async def begin() -> list[str]:
+        turns, done = Turns(), list[str]()
+        async with turns.of("holder"):
+            gone, *others = [asyncio.create_task(_step(turns, peer, done)) for peer in ("crowd", "crowd", "other")]
+            await asyncio.sleep(0)
+            gone.cancel()
+            await asyncio.wait({gone}, timeout=5)
+        await asyncio.wait(others, timeout=5)
+        return done
+
+    assert asyncio.run(begin()) == ["crowd", "other"]

@@ -1,6 +1,14 @@
 import pytest
 
-from myisam_advisor.trial.statements.definitions import does_untold, without_definer
+from myisam_advisor.trial.statements.definitions import (
+    FUNCTION,
+    PROCEDURE,
+    TRIGGER,
+    VIEW,
+    Definition,
+    does_untold,
+    without_definer,
+)
 from myisam_advisor.workload.tokens import tokens
 
 
@@ -34,3 +42,8 @@ def test_a_definition_is_taken_without_its_definer_and_nothing_else_is(create: s
 def test_a_routine_that_changes_definitions_is_not_taken_over(create: str, says: str) -> None:
     assert does_untold(tokens(create.encode())).startswith(says)
     assert bool(does_untold(tokens(create.encode()))) == bool(says)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(PROCEDURE, "add"), (FUNCTION, "add"), (VIEW, "Add"), (TRIGGER, "Add")])
+def test_names_of_routines_alone_have_no_case(kind: str, name: str) -> None:
+    assert Definition(kind, "Shop", "Add").key == ("Shop", name)

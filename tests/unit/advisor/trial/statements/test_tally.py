@@ -4,7 +4,8 @@ from pathlib import Path
 from myisam_advisor.trial.statements.records import ANSWER, THREAD, read_report
 from myisam_advisor.trial.statements.schedule import NONE_INSERTED, UNKNOWN, Schedule, ThreadPlan
 from myisam_advisor.trial.statements.sender import Sent
-from myisam_advisor.trial.statements.tally import TAKEN, keep_usual, measured, tally
+from myisam_advisor.trial.statements.tally import TAKEN, keep_usual, measured, rows_answered, tally
+from myisam_advisor.workload.events import Event
 
 MILLISECOND = 1_000_000
 
@@ -84,3 +85,8 @@ def test_a_write_that_finds_none_where_it_changed_rows_is_another_answer(tmp_pat
     assert dict(run.differences) == {(0, 0): 1, (3, 0): 1}
     assert run.examples == {(0, 0): (1, 0), (3, 0): (0, 1)}
     assert (run.rows_equal, run.rows_differ) == (6, 2)
+
+
+def test_a_statement_that_failed_here_gave_no_rows_and_one_that_was_not_seen_those_of_the_recording() -> None:
+    event = Event(1, 0, None, None, b"SELECT 1", rows_sent=7)
+    assert [rows_answered([5, UNKNOWN - 1146, UNKNOWN], place, event) for place in range(3)] == [5, 0, 7]
