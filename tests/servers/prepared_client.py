@@ -8,7 +8,7 @@ import pymysql
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 
-PREPARE, EXECUTE, LONG_DATA, CLOSE, RESET, RESET_CONNECTION = 22, 23, 24, 25, 26, 31
+PREPARE, EXECUTE, LONG_DATA, CLOSE, RESET = 22, 23, 24, 25, 26
 LAST = 0xFFFFFFFF
 UNSIGNED = 0x8000
 QUERY, WITH_ATTRIBUTES, COUNT_IS_SENT = 3, 1 << 27, 8

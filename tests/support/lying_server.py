@@ -14,7 +14,6 @@ CAPABILITIES = 0xA03FF7FE & ~0x0800
 CAN_TLS = 0x0800
 OK = b"\0\0\0\2\0\0\0"
 EOF = b"\xfe\0\0\2\0"
-Packets = Iterable[tuple[int, bytes]]
 
 
 def packet(number: int, body: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import TextIO
 
@@ -29,7 +29,6 @@ RAGGED_COLUMNS, RAGGED_SHARE = 3, 0.7
 # What a spreadsheet takes for a formula, and what number is none. Source: OWASP, "CSV Injection".
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 PLAIN_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-Say = Callable[[str, Value], str]
 
 
 def result_of(facts: FactSet, table: str) -> Result:

@@ -54,7 +54,6 @@ _LONGEST_NAME_BYTES = _NAME_BYTES + 64 * 3
 _CUT, _LIST = "...", "?, ..."
 _TOKEN = re.compile(r"`(?:[^`]|``)*`|[^\s`]+")
 
-Key = tuple[str | None, str | None]
 _Numbers = tuple[int, int, int, int, int, int]
 
 

@@ -13,6 +13,7 @@ from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.changes.formats.base import format_named
 from myisam_advisor.changes.plan import LOOK_FIRST, PERSISTED, ChangePlan, make_plan
+from myisam_advisor.cli.commands.plan import FORMATS
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.chosen import choose
 from myisam_advisor.judging.judge import judge
@@ -35,7 +36,6 @@ from tests.support.proofs import kept, kind
 from tests.support.repository import ROOT
 from tests.unit.advisor.remedies.test_statements import Present
 
-FORMATS = ("sql", "cnf", "init-file", "markdown")
 GIB = 1 << 30
 
 
@@ -347,7 +347,7 @@ def test_the_command_writes_all_forms_and_overwrites_nothing(tmp_path: Path) -> 
     folder = tmp_path / "change"
     done = run("plan", "--facts", facts, "--output", folder)
     assert done.returncode == 0, done.stderr
-    assert sorted(path.name for path in folder.iterdir()) == ["init_file.sql", "my.cnf", "plan.json", "plan.md", "plan.sql"]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(format_named(form).FILE_NAME for form in FORMATS)
     assert "hot_1.key_buffer_size = 8388608" in (folder / "my.cnf").read_text().splitlines()
     again = run("plan", "--facts", facts, "--output", folder)
     assert again.returncode == 2
