@@ -13,7 +13,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from myisam_advisor.history.records import LATEST_MOMENT
 from myisam_advisor.history.verification import NOT_ENOUGH
 from myisam_advisor.proofs.kept_files import KeptFileError, KeptFiles
 from myisam_advisor.texts.moments import moment_in_words
@@ -22,7 +21,7 @@ from myisam_advisor.texts.templates import printable
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.documents import DocumentError, parse_json
 from myisam_exporter.outside.foreign_files import ForeignFiles
-from myisam_exporter.outside.numbers import is_number
+from myisam_exporter.outside.numbers import LATEST_MOMENT, is_number
 
 NAME, FORMAT, VERSION = "forecasts", "myisam-advisor forecast", 1
 MAXIMUM_BYTES, MAXIMUM_MEMORY_BYTES = 64 << 10, 4 << 20

@@ -17,10 +17,8 @@ from dataclasses import field
 from typing import Any
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.outside.numbers import is_number
+from myisam_exporter.outside.numbers import is_moment, is_number
 
-# The year 9999: what time.localtime can say.
-LATEST_MOMENT = 253_402_300_799.0
 MAXIMUM_TEXT_CHARACTERS = 1 << 20
 MAXIMUM_SALVAGED = 1_000_000
 # What passes by itself, or is for the administrator to mend: it says nothing about the file's content.
@@ -67,10 +65,6 @@ class Table:
         )
 
 
-def _is_moment(value: Any) -> bool:
-    return is_number(value) and 0 <= value <= LATEST_MOMENT
-
-
 def _is_id(value: Any) -> bool:
     return isinstance(value, int)
 
@@ -84,7 +78,7 @@ def _is_blob(value: Any) -> bool:
 
 
 _FORMS: Mapping[str, Callable[[Any], bool]] = {
-    "moment": _is_moment,
+    "moment": is_moment,
     "number": is_number,
     "id": _is_id,
     "text": _is_text,

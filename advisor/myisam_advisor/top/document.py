@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any
 
 from myisam_advisor.factbase.document import as_document
 from myisam_advisor.factbase.file import facts_from_document
@@ -13,6 +13,7 @@ from myisam_advisor.judging.verdict import CRITICAL, GOOD, INFO, UNKNOWN, WARNIN
 from myisam_advisor.top.moment import Moment
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactRows, FactSet
+from myisam_exporter.outside.numbers import is_moment
 
 SCHEMA_VERSION = 1
 # What is on the screen; of the tables the chosen ones.
@@ -67,7 +68,7 @@ def read_moment(document: object) -> tuple[Moment, str]:
         taken_at, label = document["taken_at"], document["label"]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise MomentError(f"it cannot be read: {error}") from None
-    if not _is_number(taken_at) or not isinstance(label, str):
+    if not is_moment(taken_at) or not isinstance(label, str):
         raise MomentError("it does not say when it was taken, or of what")
     known = replace(facts, unknown={**facts.unknown, **unknown})
     return Moment(known, Judgement(findings, blind=blind), verdict, float(taken_at)), label
@@ -96,7 +97,3 @@ def _finding(texts: Sequence[str]) -> Finding:
     """With what a screen shows of it; the rest is `explain`'s."""
     rule, title, severity, about, message, recommendation, cost = texts
     return Finding(rule, title, severity, "", "", about, None, message, (), recommendation, "", cost, "", "", ())
-
-
-def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -16,6 +16,8 @@ SQLITE_INTEGER_END = 1 << 63
 LARGEST_COUNTER = (1 << 64) - 1
 # Beyond it floating-point numbers skip whole ones, and a sum of a thousand would leave SQLite's integers. 9 PB; 285 years at a million a second.
 LARGEST_WHOLE = (1 << 53) - 1
+# The year 9999: what time.localtime can say.
+LATEST_MOMENT = 253_402_300_799.0
 _FEW_DIGITS = 18  # so many are fewer than SQLite's integers have
 _BEGINNINGS = frozenset("+-.0123456789")  # of a number
 _WHOLE = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
@@ -60,6 +62,11 @@ def finite_number(said: str | int | float | None) -> int | float | None:
 def is_number(value: object, largest: float = float_info.max) -> TypeGuard[int | float]:
     """Whether a value of a document is a number: neither true nor false, nor infinite, nor NaN, which are floats to YAML and JSON."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= largest
+
+
+def is_moment(value: object) -> TypeGuard[int | float]:
+    """Whether a value of a document is a moment: seconds since 1970, as late as LATEST_MOMENT."""
+    return is_number(value) and 0 <= value <= LATEST_MOMENT
 
 
 def parse_number(text: str | None) -> int | float | str | None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from myisam_advisor.history.records import (
-    LATEST_MOMENT,
     MAXIMUM_TEXT_CHARACTERS,
     PASSING,
     Cell,
@@ -18,6 +17,7 @@ from myisam_advisor.history.records import (
     checksum_of,
     is_damage,
 )
+from myisam_exporter.outside.numbers import LATEST_MOMENT
 
 KINDS = Table("kinds", {"taken_at": "moment", "much": "number?", "which": "id", "words": "text?", "packed": "blob?"}, ", PRIMARY KEY (which)")
 SOUND = (5.0, 2.5, 7, "words", b"bytes")

@@ -1,6 +1,7 @@
 """A moment as JSON and back, and whatever else may answer."""
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -47,7 +48,7 @@ def test_it_is_small_and_holds_no_index_and_no_variable(look: RecordedLook) -> N
     [
         {"schema": 2}, {"facts": None}, {"facts": {"schema": 1, "nonsense": 1}}, {"facts": {"schema": 1, "tables": [{"rows": "many"}]}}, {"unknown": []}, {"unknown": {"x": "y"}},
         {"unknown": {"x": [1, 2, 3]}}, {"verdict": {}}, {"verdict": {"kind": 1, "headline": "", "detail": "", "tone": "good"}}, {"verdict": {"kind": "", "headline": "", "detail": "", "tone": "pink"}},
-        {"findings": [{}]}, {"findings": 3}, {"blind": ["x"]}, {"taken_at": "now"}, {"taken_at": True}, {"label": 1},
+        {"findings": [{}]}, {"findings": 3}, {"blind": ["x"]}, {"taken_at": "now"}, {"taken_at": True}, {"taken_at": -1.0}, {"taken_at": 1e300}, {"taken_at": 10**400}, {"taken_at": math.inf}, {"taken_at": math.nan}, {"label": 1},
     ],
 )  # fmt: skip
 def test_what_is_no_moment_is_refused_with_words(on_mariadb: RecordedLook, change: dict[str, Any]) -> None:
