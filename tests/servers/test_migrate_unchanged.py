@@ -137,6 +137,28 @@ def test_a_client_that_goes_on_changes_nothing_either(server: PrivateServer) -> 
 
 
 @on_every_server
+def test_where_rows_differed_a_client_that_goes_on_converts_no_further_table(server: PrivateServer) -> None:
+    with schema(server, "world"):
+        server.execute(*(f"CREATE TABLE {name} {TABLE}" for name in "tuv"), database="world")
+        script, again = script_of(server, "world"), script_of(server, "world.u")
+        # What writes to t meanwhile stands for an ALTER that changed its rows.
+        alter = "ALTER TABLE `world`.`t` ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;"
+        assert f"\n{alter}\n" in script
+        written = script.replace(alter, f"{alter}\nINSERT INTO world.t VALUES (3, 'three');", 1)
+        is_old = server.binaries.name == "mysql-5.5"
+        said = said_of(server, written, "--force")
+        assert [error for error in ("ERROR 1242", "ERROR 1231", "ERROR 1792") if error in said] == ["ERROR 1242", "ERROR 1231", *([] if is_old else ["ERROR 1792"])]
+        assert "the value of 'rows or values of a table above are not as they were" in said
+        assert is_old or engines(server, "world") == {"t": "InnoDB", "u": "MyISAM", "v": "MyISAM"}
+        if not is_old:
+            # A script that was made again is not held by the one before it, in the same session.
+            server.execute("ALTER TABLE t ENGINE=MyISAM", database="world")
+            server.execute("DELETE FROM t", database="world")
+            said_of(server, written + again, "--force")
+            assert engines(server, "world") == {"t": "InnoDB", "u": "InnoDB", "v": "MyISAM"}
+
+
+@on_every_server
 def test_a_server_that_became_a_replica_stops_it(server: PrivateServer) -> None:
     with schema(server, "world"):
         server.execute(f"CREATE TABLE t {TABLE}", database="world")

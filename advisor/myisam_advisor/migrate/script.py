@@ -15,7 +15,7 @@ from myisam_advisor.migrate.places import NOT_GIVEN_BACK
 from myisam_advisor.migrate.prediction import Migration, Prediction
 from myisam_advisor.migrate.replication import of_replication
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
-from myisam_advisor.migrate.unchanged import forgets, moved_on, writes_again
+from myisam_advisor.migrate.unchanged import ALIKE, forgets, moved_on, writes_again
 from myisam_advisor.migrate.way_back import back, without_comment
 from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
 from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain, offered
@@ -40,10 +40,7 @@ HELD = {
     "read-only": "Run here, it would leave a transaction that the source does not have.",
 }
 # Two rows for one value where they differ: error 1242, at which a client stops. No server needs a routine for that.
-# Numbers that are not there are not alike: a client that lost its connection between two pasted batches has none, nor has a count that failed.
-STOPS = statement(
-    "SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE (@rows_after = @rows_before AND @values_after <=> @values_before) IS NOT TRUE) AS same_rows_and_values;"
-)
+STOPS = statement("SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE NOT {}) AS same_rows_and_values;", ALIKE)
 # MyISAM's writes do so, whatever the server; a KILL of them ended MySQL 8.0 and 9.7 by SIGSEGV each time (docs/decisions/037-migrations-from-files.md).
 WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: make room."
 ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."
@@ -51,7 +48,7 @@ ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the
 # `mysql --safe-updates` and a server's max_join_size end (error 1104) is the counting, of a table that is converted already too.
 # Where InnoDB was switched off or forbidden since, the ALTER ended without an error, and the table stayed as it was (MySQL 8.0).
 OF_THE_SESSION = statement(
-    "SET SESSION lock_wait_timeout = 60, SESSION sql_big_selects = ON, SESSION sql_mode = CONCAT(@@sql_mode, ',NO_ENGINE_SUBSTITUTION');"
+    "SET @differed = NULL, @rows_before = NULL, SESSION lock_wait_timeout = 60, SESSION sql_big_selects = ON, SESSION sql_mode = CONCAT(@@sql_mode, ',NO_ENGINE_SUBSTITUTION');"
 )
 # What not every server gives a CRC32 of as it stands: it is taken of the hexadecimal digits. 242 is VECTOR in MySQL 9.
 NEEDS_HEX = frozenset({types.GEOMETRY, types.BIT, 242})
@@ -110,7 +107,7 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         "client that reads this file stops there (mysql < FILE, without --force; SOURCE goes on). If nobody wrote meanwhile, the ALTER changed them: the\n"
         "statement at Back gives the engine back, and only the backup the values.\n"
         "Before each ALTER the session may not write until it is seen that the table has the engine, columns and indexes that it had when this was made. Where\n"
-        "it has not, SET SESSION ... = IF(...) ends with error 1231, which says so; a client that goes on gets error 1792 for the ALTER.\n"
+        "it has not, or the rows of a table above differed, SET SESSION ... = IF(...) ends with error 1231, which says so; a client that goes on gets error 1792 for the ALTER.\n"
         "Behind a statement or transaction that has the table, it waits for a minute (error 1205), as whoever comes to the table then waits behind it: look first\n"
         "that none runs for long (SHOW PROCESSLIST). These settings are of the session: run them first in each one.\n"
         "To go on after a stop, make the script again, and keep this one: the new one holds only what is still MyISAM, and the ways back of the rest stand\n"

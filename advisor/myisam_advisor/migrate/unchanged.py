@@ -18,7 +18,10 @@ from myisam_exporter.server.sql import Sql, quote_text, sql_list, statement
 
 CHANGED = "changed since this script was made - make it again: "
 NEW_MERGE = "a MERGE table that came since this script was made - make it again: "
+DIFFERED = "rows or values of a table above are not as they were before its ALTER - look there first"
 NOW_READ_ONLY = "the server became read-only since this script was made - run it on the source of this replica"
+# Numbers that are not there are not alike: a client that lost its connection between two pasted batches has none, nor has a count that failed.
+ALIKE = statement("(@rows_after = @rows_before AND @values_after <=> @values_before) IS TRUE")
 BINARY = 63
 # What information_schema calls them: the same type of bytes, and of texts. What has several names there stands in none: GEOMETRY, and MariaDB's
 # VARBINARY, which a VECTOR is in its .frm.
@@ -48,10 +51,16 @@ def reads_only(here: ServerKind) -> Sql:
 
 
 def forgets(here: ServerKind) -> Sql:
-    """Nothing is known of a table, and it may not be changed yet. A client that goes on behind an error would compare the numbers of the table before."""
+    """Nothing is known of a table, and it may not be changed yet. A client that goes on behind an error would compare the numbers of the table before.
+
+    It remembers where those differed: SOURCE and --force go on behind error 1242, and would have the next table changed by what changed that one.
+    """
     variable = reads_only(here)
     shut = statement("") if variable == "sql_mode" else statement(", SESSION {} = ON", variable)
-    return statement("SET @rows_before = NULL, @rows_after = NULL{};", shut)
+    return statement(
+        "SET @differed = IF(@rows_before IS NULL OR {}, @differed, {}), @rows_before = NULL, @rows_after = NULL{};",
+        ALIKE, quote_text(DIFFERED), shut,
+    )  # fmt: skip
 
 
 def writes_again(here: ServerKind) -> Sql | None:
@@ -71,9 +80,9 @@ def still_the_same(name: TableName, structure: Structure, here: ServerKind) -> S
     )  # fmt: skip
     variable = reads_only(here)
     return statement(
-        "SET SESSION {} = IF(@moved_on IS NULL AND (SELECT SUM(CRC32(part)) FROM (\n"
+        "SET SESSION {} = IF(COALESCE(@differed, @moved_on) IS NULL AND (SELECT SUM(CRC32(part)) FROM (\n"
         "SELECT CONCAT_WS(' ', ENGINE, CREATE_OPTIONS LIKE '%partitioned%') AS part FROM information_schema.TABLES WHERE {}{}\n"
-        ") AS parts) = {}, {}, IFNULL(@moved_on, {}));",
+        ") AS parts) = {}, {}, COALESCE(@differed, @moved_on, {}));",
         variable, table, statement("") if structure.system_versioned else parts, structure_sum(structure),
         statement("@@sql_mode") if variable == "sql_mode" else quote_text("OFF"), quote_text(CHANGED + ".".join(name)),
     )  # fmt: skip
