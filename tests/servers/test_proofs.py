@@ -128,6 +128,13 @@ def test_a_trial_is_kept_and_decides_what_is_said_next(shop: PrivateServer, stat
     assert listed.returncode == 0, listed.stderr
     assert f"{RULE}: no difference, 1.0 times, 0.97 to 1.03" in listed.stdout
     assert "holds: the finding is dropped" in listed.stdout
+    shop.execute(f"ALTER TABLE {OBJECT} ADD INDEX added (id)", "FLUSH TABLES")
+    altered = program(state, shop, "proofs")
+    assert f"not used any more: {OBJECT} had other columns, indexes or another row format then" in altered.stdout
+    assert finding(checked(state, shop))["proof"]["used"] is False
+    shop.execute(f"ALTER TABLE {OBJECT} DROP INDEX added", "FLUSH TABLES")
+    assert RULE not in {one["rule"] for one in checked(state, shop)["findings"]}
+
     forgotten = program(state, shop, "proofs", "--forget", proof.id)
     assert (forgotten.returncode, forgotten.stdout) == (0, f"forgotten: {proof.id} in {state}/proofs\n")
     assert finding(checked(state, shop))["proof"] is None

@@ -161,8 +161,9 @@ def keep_replay(
     fidelity: LikeTheRecording | None = None,
     recording: Recording = UNKNOWN_RECORDING,
     variables: Mapping[str, str] = NONE_KNOWN,
+    structures: Mapping[str, str] = NONE_KNOWN,
 ) -> Keeping:
-    """Keep what the replay says of each rule; `server` is the watched one's key, the rate and the variables are its own.
+    """Keep what the replay says of each rule; `server` is the watched one's key, the rate, the variables and the structures of its tables (by their names) are its own.
 
     Where kinds of statements with weight were not replayed, or many were answered otherwise (`fidelity`; None: it was all like the recording), nobody knows what a
     change does to them, and so nothing is proved; nor where the recording does not tell what has weight, or is too old or of another server. What cannot be kept
@@ -178,7 +179,7 @@ def keep_replay(
     untold = {one.name: why for one in result.variants if (why := _why_not_told(one, fidelity))}
     told = [one for one in result.variants if one.name not in untold]
     proofs = [
-        replace(one, before=before_of(one.change, variables))
+        replace(one, before=before_of(one.change, variables), structures=_structures_of(one.objects, structures))
         for one in proofs_of_replay(result, server, statements_per_second, table_bytes, recording, frozenset(untold))
     ]
     further = " ".join(filter(None, (*_in_words(untold), _unmeasured(told, recording))))
@@ -191,6 +192,10 @@ def keep_replay(
 def before_of(change: Iterable[str], variables: Mapping[str, str]) -> Mapping[str, str]:
     """The variables of a change as they are now; a named key cache has none."""
     return {name: variables[name] for name in changes_of(change) if name in variables}
+
+
+def _structures_of(tables: Sequence[str], structures: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(structures.get(name, "") for name in tables) if structures else ()
 
 
 def _why_not_told(variant: Tried, fidelity: LikeTheRecording | None) -> str:

@@ -23,12 +23,13 @@ MINIMUM_UPTIME_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class TriedTable:
-    """A table that was copied: its names, what is printed of it, and its bytes of rows and index."""
+    """A table that was copied: its names, what is printed of it, its bytes of rows and index, and what it is made of (proofs/structures.py)."""
 
     schema: str
     table: str
     label: str
     counted_bytes: int
+    structure: str = ""
 
 
 def statements_per_second(session: Session) -> float | None:
@@ -142,6 +143,7 @@ def proofs_of_trial(result: TrialResult, ground: Ground, rules: Sequence[Rule], 
             taken_at=now,
             workload=ProvedLoad(ground.statements_per_second, {table.label: table.counted_bytes}),
             server=ground.server,
+            structures=(table.structure,) if table.structure else (),
         )
 
 

@@ -51,13 +51,17 @@ class CopyOptions:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What came of a replay, and what a proof of it needs to know of the watched server: its key, its load (None: not known) and its variables; and of the recording."""
+    """What came of a replay, and what a proof of it needs to know of the recording and of the watched server.
+
+    Of that its key, its load (None: not known), its variables, and what its tables are made of, by their names.
+    """
 
     result: ReplayResult
     server: str
     statements_per_second: float | None
     recording: Recording
     variables: Mapping[str, str]
+    structures: Mapping[str, str]
 
 
 def replay(
@@ -89,7 +93,7 @@ def tell(replay: Replay, keeps: bool, format_name: str) -> None:
     keeping = Keeping()
     if keeps:
         keeping = keep_replay(
-            result, replay.server, replay.statements_per_second, table_bytes, result.fidelity, replay.recording, replay.variables
+            result, replay.server, replay.statements_per_second, table_bytes, result.fidelity, replay.recording, replay.variables, replay.structures
         )  # fmt: skip
     if format_name == "json":
         click.echo(replay_report.as_json(result, keeping.as_values()))
@@ -110,9 +114,11 @@ def replayed(
     """What came of a replay: of the workload that was named, or of one that `recorded` makes once it is known that there is something to try."""
     from myisam_advisor.cli.kept_trials import statements_per_second
     from myisam_advisor.proofs.proof import server_key
+    from myisam_advisor.proofs.structures import structure_of
     from myisam_advisor.trial.private.apart import apart
     from myisam_advisor.trial.statements.replay_task import do_replay_task, run_replay_task
     from myisam_advisor.trial.statements.survey import folds_names
+    from myisam_advisor.trial.tables.sources import INDEX, header_of
     from myisam_exporter.server.session import Session
 
     # In this order: the other process is there before a password is read, and before there are threads.
@@ -132,8 +138,10 @@ def replayed(
             workload = replace(workload, found=workload.found.folded())
         task = _task(wish, copy, session, variables, workload, (named, findings), program, options, stack)
         task = replace(task, notes=(*task.notes, *_cache_notes(session, variables, server)))
+        structures = {one.label: structure_of(header_of(one.label, one.file(INDEX).descriptor)) for one in task.sources}
         with trial_progress(options.budget_seconds) as listener:
-            return Replay(run_replay_task(place, task, listener), key, load, workload.recording, variables)
+            result = run_replay_task(place, task, listener)
+        return Replay(result, key, load, workload.recording, variables, structures)
 
 
 def _task(

@@ -67,9 +67,18 @@ def proof_of(text: str) -> Proof:
         ),
         server=_short(whole.get("server", ""), "server"),
         recorded_at=None if whole.get("recorded_at") is None else _number(whole, "recorded_at", LATEST_MOMENT),
+        structures=_structures(whole),
         before={_short(name, "before"): _short(value, "before") for name, value in before.items()},
         **_outcome(whole),
     )
+
+
+def _structures(whole: Mapping[str, Any]) -> tuple[str, ...]:
+    """One for each of the objects; none in what was written before they were noted."""
+    found = tuple(_short(one, "structures") for one in _list(whole.get("structures", []), "structures", MAXIMUM_TABLES))
+    if found and len(found) != len(_texts(whole, "objects", MAXIMUM_TABLES)):
+        raise ProofError("structures are not as many as objects")
+    return found
 
 
 def _kind(document: Any) -> Kind:

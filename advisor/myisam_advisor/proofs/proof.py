@@ -46,7 +46,8 @@ class Proof:
     `experiment` is a trial's name, or REPLAY; `change` what was changed, as statements and `variable=value`; `objects` the tables it was
     tried on; `server` tells one server from another (`server_key`), empty where it was not noted; `recorded_at` is when the statements of a replay
     were recorded, None where that is not known, or nothing was. `before` has the variables of the change as they were on the watched server: a gain
-    over 8M is none over 64M.
+    over 8M is none over 64M. `structures` are what the tables of `objects` were made of, in their order (structures.py): "" where one is not known, and none of proofs
+    that were made before they were noted.
     """
 
     rule_id: str
@@ -65,6 +66,12 @@ class Proof:
     server: str = ""
     recorded_at: float | None = None
     before: Mapping[str, str] = field(default_factory=dict)
+    structures: tuple[str, ...] = ()
+
+    @property
+    def structure_of(self) -> Mapping[str, str]:
+        """What its tables were made of, by their names, as far as that is known."""
+        return {name: one for name, one in zip(self.objects, self.structures, strict=False) if one}
 
     @property
     def dates_from(self) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.proofs.changes import are_alike, changes_of
 from myisam_advisor.proofs.proof import Proof
+from myisam_advisor.proofs.structures import structures_in
 from myisam_advisor.texts.templates import rate, size
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows, FactSet
@@ -42,13 +43,14 @@ def still_valid(proof: Proof, facts: FactSet | None, now: float) -> str | None:
         or _other_before(proof, facts)
         or _other_load(proof, facts)
         or _other_sizes(proof, facts)
+        or _other_structures(proof, facts)
     )
 
 
 def outlived_by(proof: Proof, later: Proof) -> bool:
-    """Whether a later trial of the same change shows that the proof holds no more: by its age, the version, the settings, the load or the tables' sizes of then."""
+    """Whether a later trial of the same change shows that the proof holds no more: by its age, the version, the settings, the load, the tables' sizes or structures of then."""
     then, now = series_of(proof.server_version), series_of(later.server_version)
-    sizes = proof.workload.tables
+    sizes, structures = proof.workload.tables, proof.structure_of
     return (
         _too_old(proof, later.taken_at) is not None
         or is_other_product(proof.server_product, later.server_product)
@@ -56,6 +58,7 @@ def outlived_by(proof: Proof, later: Proof) -> bool:
         or any(not are_alike(proof.before[name], value) for name, value in later.before.items() if name in proof.before)
         or _is_other_load(proof.workload.statements_per_second, later.workload.statements_per_second)
         or any(_is_other_size(sizes[name], size) for name, size in later.workload.tables.items() if name in sizes)
+        or any(structures.get(name, one) != one for name, one in later.structure_of.items())
     )
 
 
@@ -134,6 +137,14 @@ def _other_sizes(proof: Proof, facts: FactSet) -> str | None:
             continue
         return f"{name} had {size(then)} then, and has {size(now)} now (beyond {MAXIMUM_SIZE_RATIO:g} times)"
     return None
+
+
+def _other_structures(proof: Proof, facts: FactSet) -> str | None:
+    """Whether a table was altered: with another index a statement may do other work than what was measured."""
+    then = proof.structure_of
+    now = structures_in(facts, proof.objects) if then else {}
+    other = next((name for name, one in then.items() if now.get(name, one) != one), None)
+    return None if other is None else f"{other} had other columns, indexes or another row format then"
 
 
 def _is_other_size(then: float, now: float) -> bool:

@@ -23,6 +23,9 @@ from myisam_exporter.look.fact_set import FactSet
 
 NOTHING = "Nothing was proved here yet: myisam-advisor trial pack-keys --table DB.TABLE tries a change on a copy of your own table, and keeps the result."
 OTHER_SERVER = "it is of another server than this one"
+UNKNOWN_STRUCTURE = (
+    "whether its tables have the columns and indexes of then is not known: it was made before these were noted"
+)
 FOLLOWS = {
     WORTH_IT: "the change is recommended where the finding holds",
     NO_DIFFERENCE: "the finding is dropped",
@@ -76,6 +79,7 @@ def _proof(proof: Proof, why_not: str, now: float, *, is_looked_at: bool) -> Ite
         f"{day_in_words(proof.taken_at, now)}, {tried_in_words(proof)}",
         *proof.change,
         f"not used any more: {why_not}" if why_not else f"{holds}: {FOLLOWS[proof.verdict]}",
+        *(() if proof.structures or why_not else (UNKNOWN_STRUCTURE,)),
         f"id {proof.id}",
     ]
     for line in lines:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def proofs(forgotten: str, form: str, source: SourceOptions) -> None:
     """List what trials on copies of your own tables, and replays of your own statements, proved: check, plan and the page quote it.
 
-    A proof holds for 90 days, and until the server's version, its load or the tables' sizes are others.
+    A proof holds for 90 days, and until the server's version, its load, or the tables' sizes, columns or indexes are others.
     """
     from myisam_advisor.proofs.store import of_all, proof_stores
 

@@ -272,8 +272,9 @@ def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> tuple[Task, G
     from myisam_advisor.cli.kept_trials import Ground, TriedTable, statements_per_second
     from myisam_advisor.errors import TrialError
     from myisam_advisor.proofs.proof import server_key
+    from myisam_advisor.proofs.structures import structure_of
     from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
-    from myisam_advisor.trial.tables.sources import DATA, INDEX, find_sources
+    from myisam_advisor.trial.tables.sources import DATA, INDEX, find_sources, header_of
     from myisam_advisor.trial.task import Task
     from myisam_advisor.trial.trial import settings_of
     from myisam_exporter.errors import UserError
@@ -310,5 +311,7 @@ def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> tuple[Task, G
     server = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
     first = sources[0]
     counted = first.file(DATA).counted_bytes + first.file(INDEX).counted_bytes
-    ground = Ground(server, TriedTable(first.schema, first.table, first.label, counted), statements_per_second(session))
+    structure = structure_of(header_of(first.label, first.file(INDEX).descriptor))
+    tried = TriedTable(first.schema, first.table, first.label, counted, structure)
+    ground = Ground(server, tried, statements_per_second(session))
     return Task(experiment, chosen, choice, settings, sources, session if copy.allow_lock else None), ground

@@ -33,6 +33,14 @@ def test_what_was_written_before_recordings_had_a_date_is_read() -> None:
     assert proof_of(json.dumps(document)) == WHOLE
 
 
+def test_what_was_written_before_structures_were_noted_is_read_and_knows_none() -> None:
+    document = json.loads(text_of(replace(WHOLE, structures=("00ff",))))
+    assert proof_of(json.dumps(document)).structure_of == {"log.hits": "00ff"}
+    del document["structures"]
+    assert proof_of(json.dumps(document)) == WHOLE
+    assert WHOLE.structure_of == {}
+
+
 def test_the_words_are_those_of_trials() -> None:
     assert VERDICTS == (comparison.WORTH_IT, comparison.NO_DIFFERENCE, comparison.WORSE, comparison.UNCLEAR)
 
@@ -47,6 +55,9 @@ def test_the_words_are_those_of_trials() -> None:
         ({"rule_id": "x" * (MAXIMUM_TEXT + 1)}, "rule_id is no text of at most"),
         ({"change": SECRET}, "change is no list"),
         ({"objects": [1]}, "objects is no text"),
+        ({"structures": SECRET}, "structures is no list"),
+        ({"structures": [1]}, "structures is no text"),
+        ({"structures": ["a", "b"]}, "structures are not as many as objects"),
         ({"objects": ["x"] * 1001}, "objects is no list of at most"),
         ({"times": True}, "times is no number"),
         ({"times": -1}, "times is no number"),

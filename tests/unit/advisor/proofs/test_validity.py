@@ -7,6 +7,7 @@ import pytest
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.proofs.proof import server_key
+from myisam_advisor.proofs.structures import structures_in
 from myisam_advisor.proofs.validity import outlived_by, still_valid
 from tests.support.proofs import NOW, proof
 
@@ -72,6 +73,41 @@ def test_a_later_trial_over_another_value_outlives_it() -> None:
     assert not outlived_by(one, same)
     assert outlived_by(one, other)
     assert not outlived_by(proof(), other)
+
+
+INDEX = {"schema_name": "log", "table_name": "hits", "index_number": 1, "algorithm": "btree", "is_unique": 0, "is_packed": 0, "is_enabled": 1, "key_description": "INT NOT NULL"}
+TABLE = {"schema_name": "log", "table_name": "hits", "row_format": "fixed", "fixed_row_bytes": 9, "blob_columns": 0, "index_bytes": 4096}
+
+
+def structure(table: dict[str, Any], *indexes: dict[str, Any]) -> dict[str, Any]:
+    return {"tables": [{**TABLE, **table}], "indexes": [{**INDEX, **one} for one in indexes]}
+
+
+def structures(facts: dict[str, Any]) -> list[str]:
+    found = structures_in(complete(facts_from_document({"schema": 1, **facts})), ("log.hits",))
+    return [found.get("log.hits", "")]
+
+
+OTHER_INDEX = {"index_number": 2, "key_description": "BIGINT NOT NULL"}
+
+
+@pytest.mark.parametrize(
+    ("now", "holds"),
+    [
+        (structure({}, {}, OTHER_INDEX), True), (structure({"rows": 5}, {**OTHER_INDEX, "index_number": 1}, {"index_number": 2}), True), (structure({}, {"is_enabled": 0}, OTHER_INDEX), True),
+        (structure({"fixed_row_bytes": 9.0}, {}, OTHER_INDEX), True), (structure({"row_format": None}), True), (structure({}), True), ({}, True),
+        (structure({"index_bytes": 1024}), False), (structure({}, {}), False), (structure({"row_format": "dynamic"}, {}, OTHER_INDEX), False),
+        (structure({"fixed_row_bytes": 13}, {}, OTHER_INDEX), False), (structure({}, {"is_unique": 1}, OTHER_INDEX), False), (structure({"partitions": 4}, {}, OTHER_INDEX), False),
+    ],
+)  # fmt: skip
+def test_on_tables_that_are_made_as_then(now: dict[str, Any], holds: bool) -> None:
+    then = structures(structure({}, {}, OTHER_INDEX))
+    assert then != [""]
+    assert why_not(now, structures=then) == ("" if holds else "log.hits had other columns, indexes or another row format then")
+    assert why_not(now) == why_not(now, structures=[""]) == ""
+    assert outlived_by(proof(structures=then), proof(structures=["00"]))
+    assert not outlived_by(proof(structures=then), proof())
+    assert not outlived_by(proof(), proof(structures=then))
 
 
 def test_one_server_is_told_from_another_without_its_name() -> None:

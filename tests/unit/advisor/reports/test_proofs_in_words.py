@@ -17,7 +17,7 @@ def listed(known: KeptProofs, not_looked: str = "") -> str:
 
 
 def test_each_says_what_when_and_what_follows() -> None:
-    text = listed(kept([{"server": HERE, "server_product": "MariaDB", "server_version": "10.11.6-MariaDB"}]))
+    text = listed(kept([{"server": HERE, "server_product": "MariaDB", "server_version": "10.11.6-MariaDB", "structures": ["00ff"]}]))
     assert text.splitlines()[:5] == [
         "pack-keys: worth it, 1.4 times, 1.3 to 1.5",
         "  11 November, trial pack-keys on log.hits, MariaDB 10.11.6",
@@ -25,6 +25,12 @@ def test_each_says_what_when_and_what_follows() -> None:
         "  holds: the change is recommended where the finding holds",
         f"  id {kept([{'server': HERE}]).proofs[0].id}",
     ]
+
+
+def test_one_from_before_structures_were_noted_says_that_it_does_not_know() -> None:
+    said = "whether its tables have the columns and indexes of then is not known: it was made before these were noted"
+    assert said in " ".join(listed(kept([{"server": HERE}])).split())
+    assert "not known" not in listed(kept([{"server": HERE, "structures": ["00ff"]}]))
 
 
 def test_what_is_of_another_server_or_too_old_says_so() -> None:
