@@ -52,9 +52,9 @@ def shop(mariadb: PrivateServer) -> Iterator[PrivateServer]:
         mariadb.execute("SET GLOBAL userstat = OFF")
 
 
-def program(state: Path, server: PrivateServer, *words: object) -> subprocess.CompletedProcess[str]:
+def program(state: Path, server: PrivateServer, *words: object, temporary: Path = Path("/tmp")) -> subprocess.CompletedProcess[str]:
     command = [str(PROGRAM), *map(str, words), "--socket", str(server.socket), "--user", "root"]
-    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "STATE_DIRECTORY": str(state)}
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "STATE_DIRECTORY": str(state), "TMPDIR": str(temporary)}
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=TRIAL_SECONDS, check=False)
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import threading
@@ -23,6 +24,7 @@ from tests.support.daemon import wait_for
 from tests.support.program import PROGRAM
 from tests.support.servers import CopiedServer, binaries_of, working
 
+from .test_daemon_faults import small_disk
 from .test_proofs import OBJECT, SCAN, TRIAL_SECONDS, checked, finding, program, shop, state
 from .test_proofs import RULE as FIXED
 from .test_record import HISTORY, leftovers, settings
@@ -123,6 +125,17 @@ def test_without_anything_to_try_nothing_is_recorded(mariadb: PrivateServer, sta
     assert done.returncode == 2
     assert "nothing was found whose remedy makes statements faster" in done.stderr
     assert mariadb.execute("SHOW GLOBAL STATUS LIKE 'Slow_queries'") == before
+
+
+def test_a_disk_without_room_for_a_recording_is_told_by_what_chooses_it(state: Path, temporary: Path) -> None:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=64K"]) as server, small_disk(temporary / "disk", 4096) as disk:
+        words(server)
+        disk.chmod(0o1777)
+        with searching(server):
+            done = program(state, server, "prove", RULE, "--seconds", "2s", *SURE, "--interval", "2s", temporary=disk)
+    assert done.returncode == 2
+    assert re.search(r"free, and a recording needs more\. Make room there, or choose another TMPDIR\.\n$", done.stderr), done.stderr
+    assert "--output" not in done.stderr
 
 
 def test_without_sysbench_nothing_is_recorded(state: Path, without_sysbench: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,8 @@ _COMPRESSION = 1
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 # With less the disk is as good as full.
 LEAST_FREE_BYTES = 16 << 20
+# What helps whoever named the file, at the end of what is said.
+OTHER_PLACE, OTHER_FILE = "Give an --output elsewhere.", "Give another --output."
 LONG_LINE = f"longer than {MAXIMUM_LINE_BYTES >> 20} MiB as a workload file writes it"
 
 
@@ -46,11 +48,11 @@ def expect_place(path: Path) -> None:
                 raise UserError(f"{path} is there already. Give another --output, or remove it.")
         free = free_bytes_at(path.parent)
     except OSError as error:
-        raise UserError(f"cannot write into {path.parent}: {error.strerror}. Give another --output.") from None
+        raise UserError(f"cannot write into {path.parent}: {error.strerror}. {OTHER_FILE}") from None
     if not os.access(path.parent, os.W_OK):
-        raise UserError(f"cannot write into {path.parent}: you may not. Give another --output.")
+        raise UserError(f"cannot write into {path.parent}: you may not. {OTHER_FILE}")
     if free is not None and free < LEAST_FREE_BYTES:
-        raise UserError(f"{path.parent} has {size(free)} free, and a recording needs more. Give an --output elsewhere.")
+        raise UserError(f"{path.parent} has {size(free)} free, and a recording needs more. {OTHER_PLACE}")
 
 
 class WorkloadWriter:
@@ -134,7 +136,7 @@ class WorkloadWriter:
             raise self._not_written(error) from None
 
     def _not_written(self, error: OSError) -> UserError:
-        return UserError(f"cannot write {self.path}: {error.strerror or error}. Give another --output.")
+        return UserError(f"cannot write {self.path}: {error.strerror or error}. {OTHER_FILE}")
 
 
 class _Raw(io.RawIOBase):

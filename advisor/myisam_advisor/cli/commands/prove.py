@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -25,6 +27,7 @@ from myisam_advisor.cli.options import (
 from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS, expect_somebody_to_ask
 from myisam_advisor.cli.replaying import CopyOptions, replayed, tell
 from myisam_advisor.cli.tried_changes import ReplayWish
+from myisam_exporter.errors import UserError
 
 
 @click.command(
@@ -103,9 +106,25 @@ def prove(
             from myisam_advisor.trial.replay import sender_program
 
             sender_program()  # without it a minute of the server's would be recorded for nothing
-            record_running(source, Wanted(output, seconds, maximum_rate, is_sure, server))
+            with _no_output_to_choose():
+                record_running(source, Wanted(output, seconds, maximum_rate, is_sure, server))
             be_polite()
             return output
 
         replay = replayed(wish, copy, server, site, "", ReplayOptions("max", budget, None), recorded)
     tell(replay, True, format_name)
+
+
+@contextlib.contextmanager
+def _no_output_to_choose() -> Iterator[None]:
+    """Whoever proves names no file: it lies in TMPDIR."""
+    from myisam_advisor.workload.file_writer import OTHER_FILE, OTHER_PLACE
+
+    try:
+        yield
+    except UserError as error:
+        said = str(error)
+        remedy = next((one for one in (OTHER_PLACE, OTHER_FILE) if said.endswith(one)), None)
+        if remedy is None:
+            raise
+        raise UserError(f"{said.removesuffix(remedy)}Make room there, or choose another TMPDIR.") from None
