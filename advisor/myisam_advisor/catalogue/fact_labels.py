@@ -40,6 +40,7 @@ LABELS = {
     "mysqld.minor_faults_per_second": "page faults without a read",
     "mysqld.open_files": "open files",
     "mysqld.open_files_limit": "limit of open files",
+    "mysqld.file_size_limit_bytes": "largest file that the server may write",
     "mysqld.page_cache_hit_ratio": "reads answered by the page cache",
     "mysqld.page_cache_misses_per_second": "pages read from a disk",
     "mysqld.read_syscalls_per_second": "read calls",

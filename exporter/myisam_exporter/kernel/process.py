@@ -54,6 +54,7 @@ class ProcessSample:
     io: ProcessIo | Unknown
     mapped: MappedFiles | Unknown
     storage_blind_spot: str = ""
+    file_size_limit_bytes: int | None = None
 
 
 def read_process(folder: Path, pid: int, switches_of: ThreadSwitches | None = None) -> ProcessSample | Unknown:
@@ -83,9 +84,10 @@ def read_process(folder: Path, pid: int, switches_of: ThreadSwitches | None = No
         resident_bytes=_kib(status, "VmRSS"),
         anonymous_bytes=_anonymous_bytes(folder, status),
         open_files=_open_files(folder),
-        open_files_limit=_open_files_limit(folder),
+        open_files_limit=_soft_limit(folder, "Max open files"),
         io=_io(folder),
         mapped=_mapped(folder),
+        file_size_limit_bytes=_soft_limit(folder, "Max file size"),
     )
 
 
@@ -114,9 +116,10 @@ def _open_files(folder: Path) -> int | Unknown:
         return Unknown(f"{folder}/fd cannot be read ({error.strerror})", READ_PROCESS)
 
 
-def _open_files_limit(folder: Path) -> int | None:
+def _soft_limit(folder: Path, name: str) -> int | None:
+    """None where it is unlimited, or not told."""
     try:
-        found = re.search(r"^Max open files\s+(\d+)", bounded_text(folder / "limits"), re.MULTILINE)
+        found = re.search(rf"^{name}\s+(\d+)", bounded_text(folder / "limits"), re.MULTILINE)
     except OSError:
         return None
     return int(found[1]) if found else None

@@ -319,7 +319,7 @@ def test_numbers_of_another_type_are_other_values() -> None:
 
 
 # What looks through all tables, and is reached only where something else was found before.
-RARELY = {"disk-nearly-full", "io-bound-data", "migrate-engine", "mmap-ineffective", "no-myisam", "table-cache-too-large", "table-lock-contention", "pack-keys", "key-cache-block-size", "duplicate-indexes", "full-scan-no-index"}
+RARELY = {"disk-nearly-full", "file-size-limit", "io-bound-data", "migrate-engine", "mmap-ineffective", "no-myisam", "table-cache-too-large", "table-lock-contention", "pack-keys", "key-cache-block-size", "duplicate-indexes", "full-scan-no-index"}
 
 
 def test_of_every_rule_what_looks_through_all_tables_is_put_together(guarded: GuardedDatabase) -> None:

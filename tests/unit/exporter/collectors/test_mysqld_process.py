@@ -1,3 +1,5 @@
+import resource
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -173,3 +175,17 @@ def test_switches_and_pages_are_counted_whatever_the_interval(tmp_path: Path) ->
     assert values["mysqld_context_switches_total", "voluntary"] == 48
     assert values["mysqld_context_switches_total", "involuntary"] == 11
     assert (values["mysqld_page_cache_accesses_total",], values["mysqld_page_cache_misses_total",]) == (7001, 49)
+
+
+@pytest.mark.parametrize("limit", [209_715_200, None])
+def test_the_largest_file_that_it_may_write_is_told_where_there_is_a_limit(limit: int | None) -> None:
+    """The kernel ends a server that writes beyond (SIGXFSZ), and no log says so."""
+    soft = resource.RLIM_INFINITY if limit is None else limit
+    with subprocess.Popen(["sleep", "60"]) as process:
+        try:
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (soft, resource.RLIM_INFINITY))
+            found = read_process(Path(f"/proc/{process.pid}"), process.pid)
+        finally:
+            process.kill()
+    assert isinstance(found, ProcessSample)
+    assert found.file_size_limit_bytes == limit
