@@ -16,7 +16,7 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.values import real_of
-from myisam_exporter.metrics.processlist import is_repair
+from myisam_exporter.metrics.processlist import TABLE_LOCK_STATES, is_repair
 from tests.support.daemon import free_port
 from tests.support.servers import CopiedServer, binaries_of, keeps_dictionary, working
 
@@ -109,6 +109,22 @@ def test_which_inserts_wait_for_readers_though_there_are_no_holes(server: Privat
             server.execute("SET GLOBAL low_priority_updates = 0")
     assert ordinary == {replace, spatial}
     assert bool(low) == gives_way
+
+
+@pytest.mark.parametrize("server", ["mysql-5.6", "mysql-9.7"], indirect=True, scope="session")
+def test_a_statement_in_the_state_system_lock_waits_for_no_table(server: PrivateServer) -> None:
+    """A CHECKSUM TABLE beside which nobody else uses the table: no metric counts it among those that wait."""
+    with schema(server, "d"), server.session("d") as observer:
+        server.execute("CREATE TABLE d.m (a CHAR(250)) ENGINE=MyISAM", f"INSERT INTO d.m VALUES {', '.join(['(1)'] * 9000)}", *["INSERT INTO d.m SELECT * FROM d.m"] * 4)
+        looking = observer.cursor()
+        states: set[str] = set()
+        with working(server, "d", ["CHECKSUM TABLE m"]):
+            end = time.monotonic() + 2
+            while time.monotonic() < end:
+                looking.execute("SELECT STATE FROM information_schema.PROCESSLIST WHERE COMMAND = 'Query' AND ID <> CONNECTION_ID()")
+                states.update(str(state) for (state,) in looking.fetchall())
+    assert "System lock" in states
+    assert not states & TABLE_LOCK_STATES
 
 
 @on_four_servers

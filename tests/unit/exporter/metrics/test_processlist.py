@@ -22,7 +22,8 @@ def test_the_recorded_machine_has_one_that_waits(look: RecordedLook) -> None:
 @pytest.mark.parametrize(("groups", "waiting", "longest", "repairing"), [
     ({}, 0, 0, 0),
     ({("a", "Locked", "Query"): (2, 3), ("b", "Waiting for table level lock", "Query"): (1, 9)}, 3, 9, 0),
-    ({("a", "Locked", "Query"): (2, None), ("b", "System lock", "Query"): (1, 9)}, 3, None, 0),
+    ({("a", "Locked", "Query"): (2, None), ("b", "Table lock", "Query"): (1, 9)}, 3, None, 0),
+    ({("b", "System lock", "Query"): (1, 9), ("b", "Waiting for table level lock", "Query"): (1, 4)}, 1, 4, 0),
     ({("a", "Repair by sorting", "Query"): (1, 60), ("a", "Sending data", "Query"): (5, 1)}, 0, 0, 1),
     ({("a", "Repair with 3 threads", "Query"): (1, 60), ("a", "Parallel repair", "Query"): (1, 1), ("a", "Sorting index", "Query"): (1, 1), ("a", "Repairing", "Query"): (1, 1)}, 0, 0, 3),
 ])  # fmt: skip
