@@ -294,3 +294,10 @@ def test_the_period_of_a_history_has_no_default_that_sql_mode_refuses(running: C
                 server.execute("DROP TABLE IF EXISTS t", f"CREATE TABLE t ({columns}) ENGINE=MyISAM WITH SYSTEM VERSIONING", database="of_rows")
                 assert told(server, "TRADITIONAL", "Aria").errors == ()
                 assert altered(server, "TRADITIONAL", "Aria") == 0
+
+
+@pytest.mark.parametrize("number", [1000, 1001, 1017, 1018])
+def test_so_many_columns_as_told_are_taken(rows: PrivateServer, number: int) -> None:
+    assert made(rows, ", ".join(f"c{place} INT" for place in range(number)))
+    errors = [one.code for one in told(rows, "").errors]
+    assert errors[:1] == ([code] if (code := altered(rows, "")) else [])

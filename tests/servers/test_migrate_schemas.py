@@ -115,7 +115,7 @@ CASES = {
     "zero default": ("a DATE NOT NULL DEFAULT '0000-00-00'", ""),
     "zero and counter": ("a DATE NOT NULL DEFAULT '0000-00-00', b INT NOT NULL, c INT AUTO_INCREMENT, KEY (b, c)", ""),
     **{f"{number} of {kind}": (", ".join(f"c{n} {kind} NOT NULL" for n in range(number)), "CHARSET=latin1") for number, kind in [
-        (1015, "TINYINT"), (1018, "TINYINT"), (190, "TEXT"), (200, "TEXT"), (380, "TEXT"), (390, "TEXT"), (31, "VARCHAR(255)"), (33, "VARCHAR(255)"), (80, "CHAR(100)"),
+        (1000, "TINYINT"), (1001, "TINYINT"), (1017, "TINYINT"), (1018, "TINYINT"), (190, "TEXT"), (200, "TEXT"), (380, "TEXT"), (390, "TEXT"), (31, "VARCHAR(255)"), (33, "VARCHAR(255)"), (80, "CHAR(100)"),
         (83, "CHAR(100)"), (190, "VARCHAR(40)"), (203, "VARCHAR(40)"), (200, "VARCHAR(41)"), (120, "VARCHAR(256)"),
     ]},
     "10 of TEXT, COMPACT": (", ".join(f"c{n} TEXT NOT NULL" for n in range(9)), "CHARSET=latin1 ROW_FORMAT=COMPACT"),

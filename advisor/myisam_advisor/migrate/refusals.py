@@ -43,7 +43,8 @@ from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Index, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, statement
 
-MAXIMUM_COLUMNS = 1017
+# Before MySQL 5.6 InnoDB "plays safe" with fewer (ha_innobase::create); tried on 5.5.
+MAXIMUM_COLUMNS, OLD_MAXIMUM_COLUMNS = 1017, 1000
 # Of one index in Aria: measured on MariaDB 10.5, and on 10.11 to 11.8.
 OLD_ARIA_KEY_BYTES, ARIA_KEY_BYTES, LONGER_ARIA_KEYS_SINCE = 2000, 2300, (10, 6)
 # Of an engine that is not the enforced one: 1286 in MariaDB 10.5, 1290 in 10.11 and 11.8; those between were not tried.
@@ -172,12 +173,13 @@ def _columns(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Ref
     # MariaDB adds a column for each UNIQUE index that is kept by a hash in InnoDB, too.
     trees = trees_of(structure, kind)
     hashes = sum(index not in trees for index in structure.of_kind(types.LONG_UNIQUE))
-    if len(structure.columns) + hashes > MAXIMUM_COLUMNS:
+    allowed = MAXIMUM_COLUMNS if kind.since((5, 6), (10, 0)) else OLD_MAXIMUM_COLUMNS
+    if len(structure.columns) + hashes > allowed:
         code = 1117 if not kind.is_mariadb and kind.version >= (5, 6) else 1005
         hidden = f" and {hashes} hidden for UNIQUE indexes by hash" if hashes else ""
         yield Refusal(
             code,
-            f"it has {len(structure.columns)} columns{hidden}, and InnoDB takes {MAXIMUM_COLUMNS}",
+            f"it has {len(structure.columns)} columns{hidden}, and InnoDB takes {allowed}",
             "Divide the table.",
         )
 
