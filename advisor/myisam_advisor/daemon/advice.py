@@ -17,6 +17,7 @@ from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.past import Episode, Key, dated, named, silence_of, worth_remembering
 from myisam_advisor.judging.prepared import PreparedFacts, prepared
+from myisam_advisor.judging.told import Told
 from myisam_advisor.proofs.store import KeptProofs, ProofStore, of_all
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
 from myisam_advisor.reports.page.look import look_at
@@ -54,6 +55,7 @@ class Advice:
         self._proofs = proofs
         self._refused: tuple[str, ...] = ()
         self._memories: dict[str, Memory] = {}
+        self._told: dict[str, Told] = {}
         self._databases: dict[str, FactDatabase] = {}
         self._database_of_many = FactDatabase(of_many=True)
         self._faults: tuple[Site | None, KnownFaults] = (None, KnownFaults())
@@ -72,7 +74,9 @@ class Advice:
         since: Mapping[Key, Episode] = {}
         past = None
         if remembered.lasts:
-            since, past = remembered.since, named(remembered.past, site)
+            # The latest first: of what is told on, the episode that it belongs to.
+            since = {one.key: one for one in reversed(remembered.past.episodes)} | {**remembered.since}
+            past = named(remembered.past, site)
         look = look_at(dated(judgement, since, clocks.wall), ready.judged, clocks.wall, past)
         self._board.put(label, look, samples_of(ready.complete, choice))
         self._board.put_moment(
@@ -83,6 +87,7 @@ class Advice:
     def forget(self, label: str) -> None:
         """Drop what is kept of a target that is watched no more."""
         self._memories.pop(label, None)
+        self._told.pop(label, None)
         database = self._databases.pop(label, None)
         if database is not None:
             database.close()
@@ -124,14 +129,16 @@ class Advice:
 
     def _judged_by(self, label: str, ready: PreparedFacts, known: KnownFaults) -> Judgement:
         """With the database of the last look, where filling it takes long: it takes as much memory as it saves time. All others share one."""
+        told = self._told.setdefault(label, Told())
+        told.begin(ready, self._clock.monotonic())
         # Taken out while it is used: one in which a judgement failed half-way is not used again.
         database = self._databases.pop(label, None)
         if len(ready.judged.tables["tables"].rows) < TABLES_WORTH_KEEPING:
             if database is not None:
                 database.close()
-            return judge(ready, self._database_of_many, known)
+            return judge(ready, self._database_of_many, known, told=told)
         database = database or FactDatabase()
-        judgement = judge(ready, database, known)
+        judgement = judge(ready, database, known, told=told)
         self._databases[label] = database
         return judgement
 

@@ -15,6 +15,7 @@ from myisam_advisor.judging.findings import Dropped, NotApplicable, NotEvaluated
 from myisam_advisor.judging.objections import Objections
 from myisam_advisor.judging.resolver import Candidate
 from myisam_advisor.judging.set_back import SetBack
+from myisam_advisor.judging.told import Told
 from myisam_advisor.texts.templates import TextError, object_name
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.look.fact_set import FactSet
@@ -32,8 +33,10 @@ Asked = list[Candidate] | NotEvaluated | NotApplicable
 class Inquiry:
     """The facts as a database, and how a rule is held against them."""
 
-    def __init__(self, facts: FactSet, kept: FactDatabase, known_faults: KnownFaults) -> None:
+    def __init__(self, facts: FactSet, kept: FactDatabase, known_faults: KnownFaults, told: Told | None = None) -> None:
         self.facts, self.server = facts, facts.single("server")
+        self._told = told
+        self._tables: frozenset[tuple[Value, Value]] | None = None  # of many tables, worked out only where it is asked
         self.database = kept.holding(facts)
         self.kept = kept
         self.known_faults = known_faults
@@ -67,7 +70,7 @@ class Inquiry:
         missing = self._missing(rule)
         set_back = None if missing else self._set_back.why_not(rule)
         if missing or set_back is None:
-            return missing or self._apply(rule) or self._unseen(rule) or []
+            return missing or self._with_told(rule, self._apply(rule)) or self._unseen(rule) or []
         # What is critical was seen in something else, such as a queue of connections: it does not wait for the next look.
         found = self._apply(rule) if CRITICAL in rule.severities else []
         critical = [one for one in found if one.severity == CRITICAL] if isinstance(found, list) else []
@@ -155,6 +158,27 @@ class Inquiry:
             self.undecided += undecided
             return candidates
         return _together(undecided) if undecided else []
+
+    def _with_told(self, rule: Rule, answer: list[Candidate] | NotEvaluated) -> list[Candidate] | NotEvaluated:
+        """With what was told in the last looks, and is away for a moment. What a rule cannot judge now is not told on."""
+        if self._told is None or isinstance(answer, NotEvaluated):
+            return answer
+        undecided = {one.object for one in self.undecided if one.rule == rule.id}
+        candidates = self._told.with_held(
+            rule, answer, lambda one: one.object not in undecided and self._is_there(one.row)
+        )
+        held = {one.object for one in candidates if any(one.held)}
+        self.contradicted[:] = [one for one in self.contradicted if one.rule != rule.id or one.object not in held]
+        return candidates
+
+    def _is_there(self, row: Row) -> bool:
+        """Whether the table that a former look found something of is there still."""
+        if row.get("table_name") is None:
+            return True
+        if self._tables is None:
+            tables = self.facts.tables["tables"]
+            self._tables = frozenset(zip(tables.values("schema_name"), tables.values("table_name"), strict=True))
+        return (row.get("schema_name"), row.get("table_name")) in self._tables
 
     def _undecided(self, candidate: Candidate) -> NotEvaluated:
         """What the rule's own query says that it lacks. Of a fact that is known to be out of sight the reason is said, as of `needs`."""

@@ -61,6 +61,7 @@ class Finding:
     `forecast` is what the change is expected to gain, where the rule reckons it; a proof takes its place.
     `first_seen` and `last_seen` are moments (seconds since 1970) where
     a daemon's history knows them; `begin_seen` when it was seen not to hold just before the first: else it may be older.
+    `away_seconds` is how long ago it was found last, where this look did not find it and it is told on (told.py).
     """
 
     rule: str
@@ -92,6 +93,7 @@ class Finding:
     first_seen: float | None = None
     last_seen: float | None = None
     begin_seen: bool = False
+    away_seconds: float | None = None
 
     @property
     def commands(self) -> tuple[Sql | ShellLine, ...]:

@@ -16,6 +16,7 @@ from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.findings import Dropped, Judgement, NotApplicable, NotEvaluated
 from myisam_advisor.judging.prepared import PreparedFacts
 from myisam_advisor.judging.resolver import Candidate, Resolution, resolve
+from myisam_advisor.judging.told import Told
 from myisam_advisor.judging.wording import Wording
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.look.fact_set import FactSet
@@ -27,10 +28,12 @@ def judge(
     known: KnownFaults | None = None,
     *,
     for_trial: bool = False,
+    told: Told | None = None,
 ) -> Judgement:
     """Run every rule of the site over the facts, once; a `database` is used again for the next facts.
 
     `for_trial`: what is found is to be tried, also what was proved before, and what is recommended from a proof only.
+    `told` is what was told in the last looks, of which this one has begun: what is away for a moment is told on.
     """
     known = known or KnownFaults()
     known.begin_look()
@@ -38,7 +41,7 @@ def judge(
     facts, suspicious = set_aside_contradictions(ready.judged)
     kept = database or FactDatabase(of_many=True)
     try:
-        answers = _answers(site.rules, Inquiry(facts, kept, known), known)
+        answers = _answers(site.rules, Inquiry(facts, kept, known, told), known)
     finally:
         if database is None:
             kept.close()
@@ -50,6 +53,8 @@ def judge(
         lambda one: site.suppression(one.rule.id, one.object),
         wording.keep,
     )
+    if told is not None:
+        told.end(resolution.kept)
     spoken = _spoken(resolution)
     undecided = answers.undecided + resolution.undecided
     silent = [one for one in undecided if one.rule not in spoken]

@@ -182,11 +182,12 @@ def silence_of(judgement: Judgement, interval_seconds: float | None) -> Silence:
 def worth_remembering(judgement: Judgement, interval_seconds: float | None) -> Sequence[Finding]:
     """What is noted as found at this look.
 
-    Without an interval suspicions rest on what was counted since the server's start, which may be long over: the next look tells.
+    What is told on is not found. Without an interval suspicions rest on what was counted since the server's start, which may be long over: the next look tells.
     """
+    found = [one for one in judgement.findings if one.away_seconds is None]
     if interval_seconds:
-        return judgement.findings
-    return [one for one in judgement.findings if one.confidence != SUSPECTED and one.rule != NO_SAMPLE]
+        return found
+    return [one for one in found if one.confidence != SUSPECTED and one.rule != NO_SAMPLE]
 
 
 def named(past: Past, site: Site) -> Past:
@@ -208,4 +209,5 @@ def dated(judgement: Judgement, since: Mapping[Key, Episode], now: float) -> Jud
 def _dated(finding: Finding, episode: Episode | None, now: float) -> Finding:
     if episode is None:
         return finding
-    return replace(finding, first_seen=episode.first_seen, last_seen=now, begin_seen=episode.begin_seen)
+    last = now if finding.away_seconds is None else episode.last_seen
+    return replace(finding, first_seen=episode.first_seen, last_seen=last, begin_seen=episode.begin_seen)

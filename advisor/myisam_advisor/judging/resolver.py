@@ -22,7 +22,10 @@ CONFIRMED, SUSPECTED = CONFIDENCES[0], CONFIDENCES[-1]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A row that a rule's query gave: a finding, once it is planned and put in words."""
+    """A row that a rule's query gave: a finding, once it is planned and put in words.
+
+    `held` is what is said before and behind it where a former look gave it and it is told on, and `away_seconds` how long ago that was, where this look has none (told.py).
+    """
 
     rule: Rule
     row: Mapping[str, Value]
@@ -30,6 +33,8 @@ class Candidate:
     object: str
     variable: str | None
     confidence: str = "likely"
+    held: tuple[str, str] = ("", "")
+    away_seconds: float | None = None
 
     @property
     def rank(self) -> tuple[int, bool, str, str]:

@@ -169,7 +169,7 @@ class Wording:
                 scope=rule.scope,
                 object=candidate.object,
                 variable=candidate.variable,
-                message=fill(rule.finding, shown),
+                message=fill(rule.finding, shown).join(candidate.held),
                 evidence=tuple(_shown(rule, values)),
                 recommendation=" ".join(filter(None, (fill(rule.recommendation, shown), *admitted.instead))),
                 expect=fill(rule.expect, shown),
@@ -192,6 +192,7 @@ class Wording:
                 else None,
                 resource=rule.resource,
                 resource_order=rule.resource_order,
+                away_seconds=candidate.away_seconds,
             )
         except (TemplateError, TextError, *FAULTS) as error:
             raise RuleError(f"texts that work: {error}") from error
