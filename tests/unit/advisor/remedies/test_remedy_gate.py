@@ -30,6 +30,7 @@ from myisam_advisor.remedies.statements.variables import SetGlobal, set_global
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_table, statement
 from tests.rules.test_cases import CASES, judged
+from tests.support.proofs import kept
 from tests.support.thoroughness import THOROUGH
 
 SITE = Site(shipped_rules())
@@ -109,7 +110,7 @@ def judged_in(state: str) -> list[tuple[FactSet, tuple[Finding, ...]]]:
     found = []
     for case in telling_cases():
         facts = facts_from_document({"schema": 1, **merged(case["facts"], STATES[state])})
-        judgement = judge(prepared(facts, SITE))
+        judgement = judge(prepared(facts, SITE, kept(case.get("proofs", ()))))
         assert [outcome for outcome in judgement.not_evaluated if outcome.how == OUR_FAULT or "that works" in outcome.needs] == []
         found.append((complete(facts), tuple(judgement.findings)))
     return found
@@ -143,6 +144,12 @@ def test_no_state_makes_a_gate_leave_a_finding_without_words(state: str) -> None
             assert not (finding.undo_commands and not finding.commands)
     # The states change remedies, not what is found; MySQL 5 has none of what speaks of 8, and some rules need the machine.
     assert len(rules) >= 20
+
+
+@pytest.mark.slow
+def test_remedies_that_rest_on_a_proof_are_among_them() -> None:
+    changes = {change for _, _, command in remedies("as it is") for change in command.changes}
+    assert {Change.FIXED_ROWS, Change.INTO_INNODB} <= changes
 
 
 @pytest.mark.parametrize("state", IN_STATES)
