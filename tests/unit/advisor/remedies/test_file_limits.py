@@ -46,6 +46,7 @@ def test_what_a_limit_allows_fits_into_it(server: dict[str, Any], known: dict[st
 def test_the_limit_that_comes_before_holds_all_table_caches() -> None:
     assert list(limit_before(800, (), state(MARIADB))) == ["open_files_limit = 16384"]
     assert list(limit_before(800, (), state(MARIADB, **FEW))) == []
+    assert list(limit_before(800, (), state(MARIADB, limit=0))) == []  # it is not known
     assert list(limit_before(800, (option_line("open_files_limit", 9),), state(MARIADB))) == []
 
 
