@@ -136,6 +136,27 @@ def test_more_than_31_buffers_of_keys_are_sorted_in_two_files(command: Statement
     assert says in " ".join(told.instead)
 
 
+@pytest.mark.parametrize(("command", "rows", "threads", "keys", "passes"), [
+    (REPAIR, 1_000_000, 4, 2, False),  # 57.2 MiB each, and 60 MiB are free
+    (REPAIR, 1_000_000, 1, 2, True),
+    (REPAIR, 1_000_000, None, 2, True),  # MySQL 8.0 has no such threads
+    (REPAIR, 1_000_000, 4, 1, True),
+    (KEYS_ON, 1_000_000, 2, 2, False),
+    (WIDER, 1_000_000, 2, 2, False),
+    (WIDER, 500_000, 2, 2, True),
+])  # fmt: skip
+def test_several_threads_sort_all_indexes_at_once(command: Statement, rows: int, threads: int | None, keys: int, passes: bool) -> None:
+    """Seen on servers: sort_space.py. One after the other each of them has room."""
+    indexes = [one for number in range(keys) for one in key(index_number=number + 1, is_enabled=0)]
+    variables = {"myisam_sort_buffer_size": 8 * MIB, "myisam_repair_threads": threads}
+    told = admitted(
+        command, host={"temporary_directory_free_bytes": 60 * MIB}, variable={name: value for name, value in variables.items() if value is not None},
+        tables=table(row_format="fixed", rows=rows), indexes=indexes,
+    )  # fmt: skip
+    assert bool(told.remedy.commands) == passes
+    assert passes or "sorts all indexes at once and writes about 114 MiB to tmpdir, which has 60 MiB free. SET SESSION myisam_repair_threads = 1;" in " ".join(told.instead)
+
+
 @pytest.mark.parametrize(("server", "key_bytes", "passes"), [
     ({"flavour": "mariadb", "version": "10.5.23", "version_number": 100523}, 60, False),
     ({"flavour": "mariadb", "version": "10.5.23", "version_number": 100523}, 16, True),  # that of an AUTO_INCREMENT column is written row by row
