@@ -2,12 +2,13 @@ import pytest
 
 from myisam_exporter.collectors.base import all_collectors, declared_columns
 from myisam_exporter.collectors.key_caches import KeyCache, usable_bytes
+from myisam_exporter.collectors.myi import HIDDEN_STATEMENTS
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
-from myisam_exporter.look.interval import BEGAN_WITHIN, RESET, Interval
+from myisam_exporter.look.interval import BEGAN_WITHIN, NO_INTERVAL, RESET, Interval
 from myisam_exporter.look.snapshot import Snapshot
 
 NOTHING = Unknown("not in this test")
@@ -36,6 +37,13 @@ def test_a_single_snapshot_has_no_rates_and_says_so() -> None:
     facts = Interval(snapshot(20, status=status(120, Opened_tables=30))).facts()
     assert facts.interval_seconds is None
     assert facts.why_unknown("status", "per_second").remedy == "--interval 10s"
+
+
+def test_what_an_interval_may_hide_is_unknown_for_want_of_one_until_there_is_one() -> None:
+    scan = DataDirectoryScan((), 0, (), 1.0)
+    earlier, later = (snapshot(moment, status=status(100 + moment), myi=scan) for moment in (10, 20))
+    alone, over = (one.facts().why_unknown("tables", "rows_per_write_statement") for one in (Interval(later), Interval(later, earlier)))
+    assert (alone, over) == (NO_INTERVAL, HIDDEN_STATEMENTS)
 
 
 def test_a_counter_that_went_backwards_has_no_rate() -> None:
