@@ -124,6 +124,7 @@ def test_it_starts_before_the_account_is_there_and_says_so(system: System) -> No
     assert system.run("systemctl", "is-enabled", SERVICE, "myisam-advisor.socket").split() == ["enabled", "enabled"]
     assert system.run("systemctl", "is-active", SERVICE, "myisam-advisor.socket").split() == ["active", "active"]
     assert "refused the user 'myisam-advisor'" in system.run("systemctl", "status", SERVICE)
+    assert "sudo myisam-advisor rights" in system.run("systemctl", "show", "--property=StatusText", SERVICE)
     assert "myisam_up 0.0" in system.run("python3", "-c", FETCH)
 
 

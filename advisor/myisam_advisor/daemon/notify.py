@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 
 _log = logging.getLogger(__name__)
-STATUS_LETTERS = 200
+STATUS_LETTERS = 300
 
 
 class Notifier:

@@ -29,6 +29,7 @@ class Remedies(NamedTuple):
     show_control_group: str
     reach_socket: str
     enter_socket: str
+    make_account: str
     keep_state: str
 
 
@@ -51,6 +52,10 @@ ON_HOST = Remedies(
     show_control_group="run myisam-advisor where /sys/fs/cgroup shows the groups of the whole machine",
     reach_socket="Start the server, or name its socket (--socket) or its host (--host).",
     enter_socket="The socket, or a directory on the way to it, is closed to this user: run it as root (sudo), or as a user who may go there.",
+    make_account=(
+        f"If there is no such account: `{COMMAND}` for the systemd service; anybody else runs it as root (sudo), or makes the account that "
+        "`myisam-advisor grants` prints. "
+    ),
     keep_state="",
 )
 IN_CONTAINER = Remedies(
@@ -66,6 +71,7 @@ IN_CONTAINER = Remedies(
         "name it (--socket), or name the server's host (--host)."
     ),
     enter_socket="The socket, or a directory on the way to it, is closed to this user: start the container as one who may go there (--user NUMBER:GROUP).",
+    make_account="If there is no such account: `myisam-advisor grants` prints what makes it. ",
     keep_state=" In a container: mount a volume there that its user may write (-v NAME:/var/lib/myisam-advisor), or say --no-history.",
 )
 REMEDIES = IN_CONTAINER if in_container() else ON_HOST

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import pwd
 import socket
 import stat
 from pathlib import Path
@@ -100,12 +102,26 @@ def _refusal(target: Target, error: StatementRefusedError) -> UserError:
         )
         return UserError(
             f"the server at {target.label} refused the user {target.user!r}: {text}. "
-            f"{SYSTEM_USER if number == ACCESS_DENIED_NO_PASSWORD else ''}{origin} "
+            f"{_way_without_password(target, number)}{origin} "
             "Give another --user, an option file with the right password (--defaults-file), or type it (-p)."
             f"{_way_that_it_wants(target) if number == ACCESS_DENIED else ''}"
         )
     message = REFUSALS.get(number, "could not connect to {target}: {text} (error {number}).")
     return UserError(message.format(target=target.label, user=target.user, text=text, number=number))
+
+
+def _way_without_password(target: Target, number: int) -> str:
+    """How else one gets in: as the account's system user, or, where we come as that one already, with an account that is there."""
+    if target.socket and not target.password and os.geteuid() != 0 and target.user == _system_user():
+        return REMEDIES.make_account
+    return SYSTEM_USER if number == ACCESS_DENIED_NO_PASSWORD else ""
+
+
+def _system_user() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return ""  # as of a container's user that is a number alone
 
 
 def _way_that_it_wants(target: Target) -> str:
