@@ -1,6 +1,7 @@
 """Everything that reads bytes from elsewhere, fuzzed for a moment; script/fuzz does it a million times."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +26,9 @@ def test_nothing_but_its_own_errors(name: str, tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=times(900, 120), check=False, env=os.environ | {"TMPDIR": str(scratch)})
     assert not list(scratch.iterdir())
     assert done.returncode == 0, done.stderr[-3000:]
-    assert f"Done {RUNS}" in done.stderr
+    # libFuzzer may tell one more, with a seed that it had not tried: 301 of 300.
+    told = re.search(r"^Done (\d+) runs", done.stderr, re.MULTILINE)
+    assert int(told[1] if told else 0) >= RUNS, done.stderr[-3000:]
 
 
 @pytest.mark.parametrize("name", TARGETS)
