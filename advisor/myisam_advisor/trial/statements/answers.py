@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import field
 
 from myisam_advisor.trial.private.driver import Connection, driver
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.statements.ending_by_hand import ended_by_hand
 from myisam_advisor.trial.statements.schedule import LARGE_ROWS
 from myisam_advisor.trial.statements.stages import ACCOUNT
 from myisam_advisor.trial.statements.survey import Judging, TableName
@@ -23,7 +24,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 MOST_KINDS = 300
 STATEMENT_SECONDS = 30
-# Each of these is known to one product: statements of a workload may take as long as they please.
+# Each of these is known to one product, and neither to MySQL before 5.7.4: statements of a workload may take as long as they please.
 LIMITS = (f"SET SESSION max_statement_time = {STATEMENT_SECONDS}", f"SET SESSION max_execution_time = {STATEMENT_SECONDS * 1000}")  # fmt: skip
 # The rows; or the number of the error.
 Answer = tuple[str, ...] | int
@@ -135,10 +136,18 @@ def selects(
 def asking(server: PrivateServer) -> Iterator[Connection]:
     """A connection of the account that sends statements, on which none takes longer than `STATEMENT_SECONDS`."""
     with closing(server.connect(user=ACCOUNT)) as connection:
-        for statement in LIMITS:
-            with suppress(driver().error), closing(connection.cursor()) as cursor:
-                cursor.execute(statement)
-        yield connection
+        limits = [_takes(connection, limit) for limit in LIMITS]
+        with nullcontext() if any(limits) else ended_by_hand(server, connection, STATEMENT_SECONDS):
+            yield connection
+
+
+def _takes(connection: Connection, setting: str) -> bool:
+    try:
+        with closing(connection.cursor()) as cursor:
+            cursor.execute(setting)
+    except driver().error:
+        return False
+    return True
 
 
 def refusal_of(connection: Connection, event: Event) -> tuple[int, str] | None:
