@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 from myisam_advisor.catalogue.rules import SEVERITIES
 from myisam_advisor.judging.findings import Judgement
@@ -49,7 +50,11 @@ METRICS = (
 
 
 def advice_values(judgement: Judgement, interval_seconds: float | None) -> Iterable[Value]:
-    """The values; since when findings hold where a history knows."""
+    """The values; since when findings hold where a history knows.
+
+    What is told on (told.py) is no finding of this interval: whoever keeps series damps them there, as the alerts do (max_over_time).
+    """
+    judgement = replace(judgement, findings=[one for one in judgement.findings if one.away_seconds is None])
     yield Value("advice_interval_seconds", interval_seconds)
     for severity in SEVERITIES:
         # Where not all was seen, none found is not none there: absent, not 0.
