@@ -17,7 +17,8 @@ from myisam_exporter.web.application import READINGS_PER_SCRAPE, TIMEOUT_HEADER,
 from myisam_exporter.web.gate import Gate
 from myisam_exporter.web.server import Request, Response
 
-IN_HASTE = {"host": "localhost", TIMEOUT_HEADER: "0.1"}
+# Long enough that a page is made in what a reading leaves of it while other tests have the processors.
+IN_HASTE = {"host": "localhost", TIMEOUT_HEADER: "0.5"}
 
 
 def nowhere() -> Target:
