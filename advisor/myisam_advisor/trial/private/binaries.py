@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.unprivileged import words_before
+from myisam_advisor.trial.private.workspace import changed_by_others
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import first_bytes
 
@@ -137,8 +139,31 @@ def server_at(mysqld: Path) -> ServerBinaries:
 
 
 def programs_of_watched(pid: int | None, variables: Mapping[str, str]) -> list[Path]:
-    """Where the watched server's program may be: by its process, then by its basedir. Names only: nothing is opened."""
-    return [*_of_process(pid), *_below(Path(variables.get("basedir", "")))]
+    """Where the watched server's program may be: by its process, then by its basedir. Names only: nothing is opened.
+
+    What answers in a server's place names whatever it likes. Root's trials run that as a user of their own; anybody else runs it as themselves, so that
+    it has to be of root's or of their own. Raises TrialError where what is there is somebody else's.
+    """
+    named = [*_of_process(pid), *_below(Path(variables.get("basedir", "")))]
+    if os.geteuid() == 0:
+        return named
+    there = [real for real in map(_real, named) if real is not None]
+    trusted = [one for one in there if changed_by_others(one) is None]
+    if there and not trusted:
+        raise TrialError(
+            f"the server says that its program is {there[0]}, and {changed_by_others(there[0])} can be changed by others than root and you: what is there would "
+            f"run with your rights. If it is what you want to run, say so: --server {shlex.quote(str(there[0]))}."
+        )
+    return trusted
+
+
+def _real(program: Path) -> Path | None:
+    """The file that this name leads to; None where it leads to none that we see."""
+    try:
+        real = program.resolve(strict=True)
+        return real if real.is_file() else None
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle, before Python 3.13
+        return None
 
 
 def binary_among(programs: Iterable[Path]) -> ServerBinaries:

@@ -91,13 +91,21 @@ def _take_back(parent: int, name: str) -> None:
 
 def expect_safe(directory: Path) -> None:
     """Raises TrialError where somebody else than root could put another directory in this one's place, or in that of one above it."""
-    for one in (directory, *directory.parents):
+    others = changed_by_others(directory)
+    if others is not None:
+        raise TrialError(
+            f"{others} can be changed by others than root, so no trial of root's may work below it: choose another TMPDIR (/tmp)."
+        )
+
+
+def changed_by_others(path: Path) -> Path | None:
+    """What somebody else than root and us could change, or put another in the place of: this, or what it lies in. The path has no links. Raises OSError."""
+    for one in (path, *path.parents):
         status = one.stat(follow_symlinks=False)
         others_may_write = bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
         if status.st_uid not in (0, os.geteuid()) or (others_may_write and not status.st_mode & stat.S_ISVTX):
-            raise TrialError(
-                f"{one} can be changed by others than root, so no trial of root's may work below it: choose another TMPDIR (/tmp)."
-            )
+            return one
+    return None
 
 
 def _made(parent: int) -> str:

@@ -80,6 +80,27 @@ def test_no_server_program_anywhere() -> None:
         ServerChoice(candidates=tuple(map(str, programs_of_watched(None, {"basedir": "/nonexistent"})))).binaries()
 
 
+def test_whoever_is_not_root_runs_no_program_of_somebody_elses_that_a_server_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What answers in a server's place says what it likes of itself, and a trial of an unprivileged user's runs as that user."""
+    base, program = tmp_path / "$(base)", tmp_path / "$(base)" / "bin" / "mariadbd"
+    program.parent.mkdir(parents=True)
+    program.write_text("")
+    (base / "sbin").symlink_to(program.parent)
+    said = {"basedir": str(base)}
+    ourselves = os.geteuid() or 4321
+    monkeypatch.setattr(os, "geteuid", lambda: ourselves)
+    assert programs_of_watched(None, said) == [program, program]
+    for open_to_others, mode in ((program, 0o775), (program.parent, 0o775), (base, 0o777)):
+        former = open_to_others.stat().st_mode
+        open_to_others.chmod(mode)
+        with pytest.raises(TrialError, match=r"can be changed by others than root and you: .* say so: --server '/"):
+            programs_of_watched(None, said)
+        open_to_others.chmod(former)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    base.chmod(0o777)  # root's trials run it as a user of their own
+    assert programs_of_watched(None, said)[0] == base / "sbin" / "mariadbd"
+
+
 def test_a_reaped_directory_goes() -> None:
     with ReapedDirectory() as directory:
         (directory.path / "file").write_text("x")
