@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -27,8 +28,33 @@ RESCUE_SECONDS = 600.0
 STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 10_000
 _PART_BYTES = 1 << 20
 JOURNAL = "-wal"
+# Whatever SQLite opens beside a history, by itself.
+BESIDE = (JOURNAL, "-shm", "-journal")
 _log = logging.getLogger(__name__)
 _said: set[tuple[Path, int, bool]] = set()
+
+
+def make_directory(path: Path) -> None:
+    """Make what the file lies in, where it is not there. SQLite goes by names: root keeps a history only where nobody else may lay a link of one of them.
+
+    Raises UserError where others may, and OSError.
+    """
+    if os.geteuid() != 0:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return
+    from myisam_advisor.texts.whole_files import OutputDirectory
+
+    folder = path.absolute().parent
+    try:
+        with OutputDirectory(folder, create=True, only_ours=True):
+            is_shared = bool(folder.stat().st_mode & stat.S_IWOTH)  # as /tmp
+    except UserError:
+        is_shared = True
+    if is_shared:
+        raise UserError(
+            f"root keeps no history in {path}: others may write there, or on the way, and what they lay in its place would be written to. Run this as the user "
+            "whose directory it is (the service: systemctl start myisam-advisor), name a file where root alone writes (--history FILE), or say --no-history."
+        )
 
 
 def open_to_write(path: Path) -> Records:
@@ -79,6 +105,17 @@ def _expect_file(path: Path) -> None:
     )
 
 
+def _expect_files_beside(path: Path) -> None:
+    """SQLite opens a rollback journal in a call that ends by no signal: a named pipe in its place would hold whoever reads for ever. Raises UserError."""
+    file = path.resolve()
+    for beside in (f"{file}{ending}" for ending in BESIDE):
+        with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISREG(os.lstat(beside).st_mode):
+                raise UserError(
+                    f"the history {path} is not read: {beside}, which SQLite opens with it, is no regular file. Remove that."
+                )
+
+
 def _connect_to_read(path: Path) -> sqlite3.Connection:
     """Read-only. SQLite makes files of its own beside a history, even to read it; where it cannot, and nobody writes the history, none is needed."""
     file = path.resolve()
@@ -106,6 +143,7 @@ def open_to_read(path: Path, seconds: float = READING_SECONDS) -> Iterator[Recor
     """
     _expect_file(path)
     try:
+        _expect_files_beside(path)
         with closing(_connect_to_read(path)) as database:
             deadline = time.monotonic() + seconds
             database.set_progress_handler(lambda: time.monotonic() > deadline, STEPS_BETWEEN_LOOKS_AT_THE_CLOCK)

@@ -20,7 +20,16 @@ from typing import TypeVar
 
 from myisam_advisor.errors import HistoryError
 from myisam_advisor.history.episodes import prune_episodes, recalled, write_memory
-from myisam_advisor.history.file import is_at, is_sound, open_to_write, pragma, rescue, say_what_is_damaged, set_aside
+from myisam_advisor.history.file import (
+    is_at,
+    is_sound,
+    make_directory,
+    open_to_write,
+    pragma,
+    rescue,
+    say_what_is_damaged,
+    set_aside,
+)
 from myisam_advisor.history.forecasts import forecasts_of
 from myisam_advisor.history.format import (
     LATEST,
@@ -122,7 +131,7 @@ class History:
         """Open or make the file. Raises UserError when it cannot be written; what may pass by itself is said, and tried again at each look."""
         path = self.path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_directory(path)
             self._open()
         except HistoryError as error:
             self._say(f"{error}; it is left as it is. Give another file (--history FILE), or --no-history")

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import random
 import sqlite3
 import threading
@@ -358,6 +359,16 @@ def test_an_entry_that_is_longer_than_any_may_be_is_skipped_unread(written: Path
         assert tracemalloc.get_traced_memory()[1] < history_format.MAXIMUM_WHOLE_BYTES
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
+def test_a_named_pipe_beside_the_history_holds_nobody(written: Path, ending: str) -> None:
+    """SQLite waits in open(2) for somebody who writes into a journal, and no signal but SIGKILL ends that; the directory is the service's user's."""
+    for left in written.parent.glob(f"{written.name}-*"):
+        left.unlink()
+    os.mkfifo(f"{written}{ending}")
+    with pytest.raises(UserError, match=f"{ending}, which SQLite opens with it, is no regular file. Remove that"):
+        recorded_facts(written)
 
 
 def test_reading_ends_in_time(written: Path) -> None:

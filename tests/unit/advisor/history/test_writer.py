@@ -15,6 +15,7 @@ from myisam_advisor.history.reader import targets_of
 from myisam_advisor.history.records import Records
 from myisam_advisor.history.writer import PRUNE_EVERY_SAMPLES, History
 from myisam_advisor.judging.past import NO_SILENCE
+from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser
 from tests.support.moved_clock import MovedClock
@@ -112,3 +113,21 @@ def test_a_file_that_was_removed_or_replaced_while_the_daemon_runs_is_written_wh
     # The room of the old one is given back.
     assert not [one for one in held if one.startswith(str(path)) and one.endswith("(deleted)")]
     assert not list(tmp_path.glob("*damaged*"))
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o775, None])
+def test_root_keeps_no_history_where_somebody_else_may_lay_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int | None) -> None:
+    """The service's user has the directory of the default history, and root may start `serve` by hand: a link there had root make any file."""
+    folder, victim = tmp_path / "state", tmp_path / "victim"
+    folder.mkdir()
+    (folder / "h.sqlite").symlink_to(victim)
+    if mode is None:
+        if os.geteuid() != 0:
+            pytest.skip("root alone gives a directory away")
+        os.chown(folder, 65534, 65534)
+    else:
+        folder.chmod(mode)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(UserError, match=r"root keeps no history in .*h\.sqlite: others may write there"):
+        History(folder / "h.sqlite")
+    assert not victim.exists()
