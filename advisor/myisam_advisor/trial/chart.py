@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -49,7 +50,21 @@ def draw_bars(bars: Sequence[tuple[str, Comparison]], baseline: str, title: str,
     """Draw a bar for each comparison, and leave nothing else: matplotlib would keep fonts in the user's home directory."""
     with tempfile.TemporaryDirectory(prefix="myisam-chart-") as folder:
         os.environ.setdefault("MPLCONFIGDIR", folder)
+        with _standing_in(folder):
+            import matplotlib  # noqa: F401
         _draw(bars, baseline, title, path)
+
+
+@contextlib.contextmanager
+def _standing_in(folder: str) -> Iterator[None]:
+    """With this as the working directory: matplotlib obeys the `matplotlibrc` in that, whoever laid it there, and some versions run what it says."""
+    here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.chdir(folder)
+        yield
+    finally:
+        os.fchdir(here)
+        os.close(here)
 
 
 def _draw(bars: Sequence[tuple[str, Comparison]], baseline: str, title: str, path: Path) -> None:

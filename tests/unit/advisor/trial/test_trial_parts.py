@@ -1,6 +1,8 @@
 """What a trial is made of, where no server is needed for it."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -99,6 +101,15 @@ def test_whoever_is_not_root_runs_no_program_of_somebody_elses_that_a_server_nam
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     base.chmod(0o777)  # root's trials run it as a user of their own
     assert programs_of_watched(None, said)[0] == base / "sbin" / "mariadbd"
+
+
+def test_a_chart_obeys_no_settings_that_lie_where_it_is_drawn(tmp_path: Path) -> None:
+    """Matplotlib reads those of the working directory before all others, and up to 3.10 evaluates a part of them."""
+    pytest.importorskip("matplotlib")
+    (tmp_path / "matplotlibrc").write_text("figure.facecolor: ff0000\n")
+    code = "from pathlib import Path; from myisam_advisor.trial.chart import draw_bars; draw_bars([], '', 't', Path('out.svg'))"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    assert "#ff0000" not in (tmp_path / "out.svg").read_text()
 
 
 def test_a_reaped_directory_goes() -> None:
