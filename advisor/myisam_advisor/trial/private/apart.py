@@ -194,6 +194,7 @@ def _work(
     try:
         # No terminal is its own: none of its processes may type into ours, and Ctrl-C is heard by us alone.
         os.setsid()
+        own_user.be_ended_first()
         signal.signal(signal.SIGTERM, _interrupt)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         _close_all_but((end.fileno(), *((1, 2) if shows else ())))

@@ -9,6 +9,7 @@ Sources: systemd's UIDS-GIDS (ranges), Debian Policy 9.2.2, subuid(5), user_name
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import grp
@@ -35,6 +36,7 @@ DRAWS_IN_A_RANGE = 64
 LOCK_NAME = "\0myisam-advisor-trial-user-{number}"
 END_SECONDS = 10.0
 PROC, ETC = Path("/proc"), Path("/etc")
+LIKELIEST = "1000"  # proc(5)
 OVER = ("Z", "X")  # states of a process that runs no more: proc(5)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38  # linux/prctl.h
 # linux/capability.h: version 3, and two times effective, permitted, inheritable.
@@ -86,6 +88,15 @@ def _drop_capabilities() -> None:
     header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
     if _LIBRARY.capset(header, bytes(CAPABILITY_SETS_BYTES)) != 0:
         raise PowerError(f"capset failed: {os.strerror(ctypes.get_errno())}.")
+
+
+def be_ended_first() -> None:
+    """Where memory runs out the kernel ends the largest process, which is the watched server; now it is one of ours and of those that we start: proc(5), oom_score_adj.
+
+    What a recorded session sets (max_heap_table_size, sort_buffer_size) may take all memory. Before a change of user, who may not write there.
+    """
+    with contextlib.suppress(OSError):
+        (PROC / "self" / "oom_score_adj").write_text(LIKELIEST, "ascii")
 
 
 def die_with(parent: int) -> None:

@@ -214,6 +214,15 @@ def test_a_directory_that_is_as_deep_as_can_be_is_removed_and_links_in_it_are_no
     assert (outside / "kept").read_text() == "x"
 
 
+def test_where_memory_runs_out_the_trial_is_ended_and_not_the_watched_server(folder: Path) -> None:
+    def scores(_channel: Channel) -> list[str]:
+        started = subprocess.run(["cat", "/proc/self/oom_score_adj"], capture_output=True, text=True, check=True).stdout
+        return [Path("/proc/self/oom_score_adj").read_text("ascii").strip(), started.strip()]
+
+    assert as_other(scores) == ["1000", "1000"]
+    assert Path("/proc/self/oom_score_adj").read_text("ascii").strip() != "1000"
+
+
 def test_errors_of_the_work_are_messages(folder: Path) -> None:
     def refuse(_channel: Channel) -> None:
         raise TrialError("no room: make some.")
