@@ -102,6 +102,13 @@ def test_only_the_process_that_does_nothing_else_may_look_into_others(path: Path
 
 
 @pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.name)
+def test_no_service_runs_what_its_user_left_in_its_home(path: Path) -> None:
+    """The user's own packages (PEP 370): the state directory is the home, and can be written."""
+    text = path.read_text("utf-8")
+    assert "Environment=PYTHONNOUSERSITE=1\n" in text or "ExecStart=/usr/bin/python3 -I " in text
+
+
+@pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.name)
 def test_a_start_never_takes_for_ever(path: Path) -> None:
     """Type=oneshot has no limit of its own, all others have systemd's 90 s."""
     told = dict(settings(path))
