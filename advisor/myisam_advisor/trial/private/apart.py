@@ -34,6 +34,7 @@ from myisam_advisor.trial.private.full_disks import told
 from myisam_advisor.trial.private.own_user import OwnUser
 from myisam_advisor.trial.private.workspace import Workspace
 from myisam_exporter.errors import UserError
+from myisam_exporter.server.option_files import ENVIRONMENT_OPTIONS
 
 # What is done apart: it hears of its task by the channel, and returns what JSON can hold.
 Work = Callable[[Channel], object]
@@ -51,6 +52,8 @@ PRELOADED_TO_SHOW = (
 )  # fmt: skip
 # What others import when they need it alone.
 PRELOADED_LATE = ("difflib", "importlib.util", "shutil", "ssl", "statistics")
+# Of the watched server; nothing that is started for a trial inherits it, whoever begins that.
+PASSWORD = ENVIRONMENT_OPTIONS["password"]
 CODECS = ("ascii", "utf-8", "latin-1", "idna")
 
 
@@ -195,6 +198,7 @@ def _work(
         # No terminal is its own: none of its processes may type into ours, and Ctrl-C is heard by us alone.
         os.setsid()
         own_user.be_ended_first()
+        os.environ.pop(PASSWORD, None)
         signal.signal(signal.SIGTERM, _interrupt)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         _close_all_but((end.fileno(), *((1, 2) if shows else ())))

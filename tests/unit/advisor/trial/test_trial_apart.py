@@ -159,6 +159,19 @@ def test_what_is_not_root_does_its_work_as_itself() -> None:
         assert as_other(lambda _channel: os.geteuid()) == os.geteuid()
 
 
+@as_root
+def test_no_program_of_a_trial_inherits_the_password_whoever_begins_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of root's own trials nothing of the environment is left; sysbench had the password of whoever is not root."""
+    monkeypatch.setenv("MYSQL_PWD", "secret")
+    code = (
+        "from myisam_advisor.trial.private import apart, own_user; import os, subprocess, sys; own_user.become(54321); os.chdir('/'); "
+        "print(apart.as_other(lambda _: subprocess.run(['env'], capture_output=True, text=True).stdout))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "PATH=" in done.stdout
+    assert "secret" not in done.stdout
+
+
 def in_child(uid: int) -> tuple[int, bool]:
     """The user that work is done as, begun by this user; and whether that was another process."""
     reading, writing = os.pipe()
