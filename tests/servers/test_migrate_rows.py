@@ -251,6 +251,22 @@ def test_a_default_at_the_limit_of_a_float_is_told(rows: PrivateServer, default:
             assert altered(rows, sql_mode, to) == 0
 
 
+@pytest.mark.parametrize("sql_mode", ["", STRICT, "TRADITIONAL"])
+@pytest.mark.parametrize("value", ["1e23", "-1e23", "1e19", "9223372036854777856", "9223372036854773760", "7"])
+def test_a_number_that_no_counter_goes_on_behind_is_told_and_found(rows: PrivateServer, value: str, sql_mode: str) -> None:
+    for to in engines(rows):
+        if not made(rows, "a DOUBLE NOT NULL AUTO_INCREMENT PRIMARY KEY, b DOUBLE", f"INSERT INTO t VALUES ({value}, 1e23)", sql_mode=""):
+            pytest.skip("this version counts in no DOUBLE")
+        found = [change for change in told(rows, sql_mode, to).changes if change.id == "counter-beyond"]
+        assert len(found) == bool(sql_mode)
+        counted = [rows.execute(change.statement, database="of_rows") for change in found]
+        before = rows.execute("SELECT a FROM t", database="of_rows")
+        code = altered(rows, sql_mode, to)
+        assert (counted == [[(1,)]]) == bool(code)
+        assert not code or f"Error {code}:" in found[0].what
+        assert rows.execute("SELECT a FROM t", database="of_rows") == before
+
+
 LOG = 2 * (4 << 20)  # of a private server of MySQL 5.6: two files
 LONG = {
     "one that is longer": (("b LONGBLOB",), (LOG // 10 + 2000,), True),

@@ -10,7 +10,7 @@ from MySQLdb import Error
 
 from myisam_advisor.migrate.looking import looked_at
 from myisam_advisor.migrate.prediction import Prediction, predict
-from myisam_advisor.migrate.script import STOPS, alter
+from myisam_advisor.migrate.script import STOPS, alter, as_script
 from myisam_advisor.migrate.server_kind import ServerKind, of_variables
 from myisam_advisor.migrate.tables import find_tables
 from myisam_advisor.migrate.times import Machine
@@ -162,3 +162,41 @@ def test_a_server_without_innodb_converts_nothing_and_that_was_told(without_inno
         assert code == (1286 if sql_mode else 0)
         ((engine,),) = without_innodb.execute("SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'settings'")
         assert engine == "MyISAM"
+
+
+STOPPED = {"read-only": ["--innodb-read-only=ON"], "recovers": ["--innodb-force-recovery=1"], "recovers much": ["--innodb-force-recovery=5"]}
+
+
+@pytest.mark.parametrize("name", FOUR)
+def test_an_innodb_that_writes_nothing_was_told(name: str) -> None:
+    with CopiedServer(binaries_of(name), ["--sql-mode="]) as server:
+        server.execute("CREATE DATABASE settings", "CREATE TABLE settings.t (a INT) ENGINE=MyISAM", "INSERT INTO settings.t VALUES (1)")
+        for options in STOPPED.values():
+            server.stop()
+            server.start(["--sql-mode=", *options])
+            found = told(server, kind_of(server, ""))
+            assert [error.code for error in found.errors] == [code for code in errors_of(server, alter(found)) if code]
+            if not found.errors:
+                server.execute("ALTER TABLE settings.t ENGINE=MyISAM")
+
+
+def test_an_algorithm_that_no_other_engine_takes_was_told(settings: PrivateServer) -> None:
+    asked = ("INPLACE", "NOCOPY", "INSTANT", "COPY", "DEFAULT") if "mariadb" in settings.binaries.name else ()
+    for algorithm in asked:
+        with globally(settings, alter_algorithm=f"'{algorithm}'"):
+            settings.execute("DROP TABLE IF EXISTS t", "CREATE TABLE t (a INT) ENGINE=MyISAM", database="settings")
+            found = told(settings, kind_of(settings, ""))
+            assert [error.code for error in found.errors] == [code for code in errors_of(settings, "ALTER TABLE t ENGINE=InnoDB") if code]
+            with Session(target(settings), 10) as session:
+                script = as_script(looked_at(session, ["settings.t"], "InnoDB", None, PROC))
+            settings.execute("ALTER TABLE t ENGINE=MyISAM" if not found.errors else "DO 0", database="settings")
+            assert errors_of(settings, *[line for line in script.splitlines() if "alter_algorithm" in line], alter(found))[-1] == 0
+
+
+def test_compressed_pages_that_nobody_may_write_were_told() -> None:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--innodb-read-only-compressed=ON"]) as server:
+        server.execute("CREATE DATABASE settings")
+        for asked_for in (*ASKED_FOR, "KEY_BLOCK_SIZE=3"):
+            server.execute("DROP TABLE IF EXISTS settings.t", f"CREATE TABLE settings.t (a INT) ENGINE=MyISAM {asked_for}")
+            found = told(server, kind_of(server, ""))
+            assert [error.code for error in found.errors] == [code for code in errors_of(server, "ALTER TABLE t ENGINE=InnoDB") if code]

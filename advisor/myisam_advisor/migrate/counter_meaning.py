@@ -1,4 +1,4 @@
-"""What AUTO_INCREMENT means otherwise in InnoDB: which numbers come, and what becomes of a counter that is full.
+"""What AUTO_INCREMENT means otherwise in InnoDB: which numbers come, what becomes of a counter that is full, and which numbers no copy takes.
 
 Sources: MySQL manual, "AUTO_INCREMENT Handling in InnoDB"; sql/handler.cc (handler::update_auto_increment: MySQL stores the number that the engine
 gives, MariaDB refuses one beyond the column), ha_innobase::get_auto_increment (no further than the column's largest), ha_myisam::get_auto_increment.
@@ -16,6 +16,25 @@ from myisam_exporter.server.sql import quote_identifier, statement
 
 BIGINT_BYTES = 8
 FRACTIONS = frozenset({types.FLOAT, types.DOUBLE})
+# A number of DOUBLE is made a BIGINT of to count on behind it: MariaDB 10.5 to 11.8 refuse those above the one, MySQL 5.5 to 8.0 those from the other on
+# (8.0 all of them, 5.5 and 5.6 from 2 ** 63 on). MySQL 9.7 has no such column.
+MARIADB_LIMIT, MYSQL_LIMIT = 2**63, 2**63 - 1024
+
+
+def counter_limits(subject: Subject) -> Iterator[Change]:
+    """Numbers of a DOUBLE that stop any copy, to Aria and to MyISAM too, where sql_mode is strict."""
+    kind = subject.kind
+    names = [one.name for one in subject.structure.columns if one.auto_increment and one.type == types.DOUBLE]
+    if not names or not kind.strict:
+        return
+    name = quote_identifier(names[0])
+    beyond = statement("> {}", MARIADB_LIMIT) if kind.is_mariadb else statement(">= {}", MYSQL_LIMIT)
+    yield Change(
+        "counter-beyond",
+        f"Error {1916 if kind.is_mariadb else 1292}: a number in {names[0]} that no BIGINT holds stops the copy, as AUTO_INCREMENT goes on behind it. "
+        "Without a strict sql_mode the copy takes such rows over as they are.",
+        statement("SELECT COUNT(*) FROM {} WHERE ABS({}) {};", subject.table, name, beyond),
+    )
 
 
 def counter_changes(subject: Subject) -> Iterator[Change]:

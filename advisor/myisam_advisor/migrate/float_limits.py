@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_advisor.texts.lists import listed
+from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statement
 
 REFUSED_SINCE = (5, 6)
+NO_FRACTIONS_SINCE, FRACTIONS = (8, 4), frozenset({types.FLOAT, types.DOUBLE})
 
 
 def refused_floats(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
@@ -39,6 +41,17 @@ def refused_limits(structure: Structure, kind: ServerKind, table: Sql) -> Iterat
             1264 if kind.version == REFUSED_SINCE else 1067,
             f"the default of {listed(names)} is the largest value, of which four bytes make a larger one",
             statement("ALTER TABLE {} {};", table, dropped) + " Or: Run the ALTER without a strict sql_mode.",
+        )
+
+
+def refused_counters(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    """AUTO_INCREMENT of a fraction, which MySQL 8.0 takes and 9.7 refuses: the manual of 8.4 says that it is gone (the server tried was 9.7)."""
+    names = [column.name for column in structure.columns if column.auto_increment and column.type in FRACTIONS]
+    if names and not kind.is_mariadb and kind.version >= NO_FRACTIONS_SINCE:
+        yield Refusal(
+            1063,
+            f"{names[0]} counts in fractions (FLOAT or DOUBLE), and {kind.label} has no such AUTO_INCREMENT",
+            statement("ALTER TABLE {} MODIFY {} BIGINT NOT NULL AUTO_INCREMENT;", table, quote_identifier(names[0])),
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from myisam_advisor.migrate.aria_meaning import IGNORED_OPTIONS, aria_changes
 from myisam_advisor.migrate.change import Change, Subject, on_copy
-from myisam_advisor.migrate.counter_meaning import counter_changes
+from myisam_advisor.migrate.counter_meaning import counter_changes, counter_limits
 from myisam_advisor.migrate.float_limits import rows_at_limit
 from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
 from myisam_advisor.migrate.generated_meaning import generated_changes
@@ -37,7 +37,7 @@ REPAIR_FORCE_SINCE = (11, 5)
 def changes(subject: Subject) -> tuple[Change, ...]:
     """All of them, those that lose something first."""
     of_engine = _TO_INNODB if subject.to == INNODB else (aria_changes,)
-    found = (_of_rows, lost_dates, generated_changes, _short_years, _of_any, *of_engine)
+    found = (_of_rows, lost_dates, generated_changes, counter_limits, _short_years, _of_any, *of_engine)
     return tuple(change for some in found for change in some(subject))
 
 

@@ -172,10 +172,10 @@ def _one(
     foreign = foreign_refusals(table.structure, table.referred_by, here) if to == INNODB else []
     of_rows = list(rows_beyond_log(table.structure, table.contents, here)) if to == INNODB else []
 
-    def on_this_server(made: Structure) -> list[Refusal]:
-        return [*first, *with_foreign(_certain(made, to, here, name), foreign, here), *of_rows]
+    def on_this_server(made: Structure, kind: ServerKind) -> list[Refusal]:
+        return [*first, *with_foreign(_certain(made, to, kind, name), foreign, here), *of_rows]
 
-    errors = on_this_server(table.structure)
+    errors = on_this_server(table.structure, here)
     bare = replace(table.structure, row_format="", options=_without_block_size(table.structure))
     packed = table.contents is not None and table.contents.row_format == PACKED
     subject = Subject(table.name, table.structure, to, here, members.get(table.name, ()), here=here, packed=packed)
@@ -191,7 +191,7 @@ def _one(
     of_script = _on_target(table, bare, to, target, name, errors) if target is not None else []
     return Prediction(
         table.name, table.structure.engine, to, tuple(errors), (*limits(table.name[0], to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)), table.contents,
-        lasts, after, table.structure.row_format, table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(on_this_server(bare)),
+        lasts, after, table.structure.row_format, table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(on_this_server(bare, replace(here, refused_algorithm=""))),
         tuple(one for one in there if one.code not in known), _remade(bare, table.structure.option(BLOCK_SIZE), to, here),
         has_whole_key(table.structure), table.triggers, tuple(one for one in of_script if one.code not in known),
         still_the_same(table.name, table.structure, here),

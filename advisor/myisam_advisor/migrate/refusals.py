@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from myisam_advisor.migrate.float_limits import refused_floats, refused_limits
+from myisam_advisor.migrate.float_limits import refused_counters, refused_floats, refused_limits
 from myisam_advisor.migrate.fulltext_parsers import parsers_not_loaded, parsers_refused, parsers_refused_by_aria
 from myisam_advisor.migrate.innodb_formats import (
     BLOCK_SIZE,
@@ -50,6 +50,8 @@ OLD_ARIA_KEY_BYTES, ARIA_KEY_BYTES, LONGER_ARIA_KEYS_SINCE = 2000, 2300, (10, 6)
 # Of an engine that is not the enforced one: 1286 in MariaDB 10.5, 1290 in 10.11 and 11.8; those between were not tried.
 ENFORCED_BY_OPTION_SINCE = (10, 6)
 INT_BYTES = 4
+# Of the errors that a server which recovers ends writes with.
+AT_THE_FIRST_ROW = frozenset({1030, 1881})
 FOREIGN_ROW_FORMATS = frozenset({"FIXED", "PAGE"})
 
 
@@ -93,6 +95,30 @@ def _of_engine(code: int, why: str, otherwise: str, mend: str, kind: ServerKind)
         return Refusal(code, why, mend)
     lacks = "sql_mode lacks NO_ENGINE_SUBSTITUTION: the ALTER ends with a warning"
     return Refusal(WARNING, f"{why}, and {lacks}, and {otherwise}", mend)
+
+
+def _algorithm(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    if kind.refused_algorithm:
+        yield Refusal(
+            1845,
+            f"alter_algorithm={kind.refused_algorithm} allows no ALTER that copies the table",
+            "SET SESSION alter_algorithm = COPY;",
+        )
+
+
+def _writes(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    if kind.refused_writes and kind.refused_writes not in AT_THE_FIRST_ROW:
+        yield from _stopped(kind)
+
+
+def _rows(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
+    if kind.refused_writes in AT_THE_FIRST_ROW:
+        yield from _stopped(kind)
+
+
+def _stopped(kind: ServerKind) -> Iterator[Refusal]:
+    why = "InnoDB was started to write nothing (innodb_read_only, innodb_force_recovery)"
+    yield Refusal(kind.refused_writes, why, "Restart the server without that.")
 
 
 def _spatial(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
@@ -161,11 +187,16 @@ def _options(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Ref
         wrong.append(f"ROW_FORMAT={asked}")
     if block_size and (block_size not in sizes or asked not in ("", "COMPRESSED") or not kind.takes_compressed):
         wrong.append(f"KEY_BLOCK_SIZE={block_size}")
-    if wrong and kind.strict_innodb:
+    reset = statement("ALTER TABLE {} ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;", table)
+    if not kind.strict_innodb:
+        return
+    if kind.read_only_compressed and (asked == "COMPRESSED" or block_size):
+        yield Refusal(4047, "innodb_read_only_compressed allows no ROW_FORMAT=COMPRESSED and KEY_BLOCK_SIZE", reset)
+    elif wrong:
         yield Refusal(
             code,
             f"the table was made with {' '.join(wrong)}, and innodb_strict_mode refuses that",
-            statement("ALTER TABLE {} ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;", table),
+            reset,
         )
 
 
@@ -330,6 +361,7 @@ def _by_index(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Re
 # As the server goes through a table: its indexes and defaults, and then what the engine says.
 OF_THE_SERVER: tuple[Check, ...] = (
     refused_members,
+    refused_counters,
     _by_index,
     _counter,
     refused_defaults,
@@ -337,14 +369,14 @@ OF_THE_SERVER: tuple[Check, ...] = (
     _primary_key,
 )
 OF_MARIADB: tuple[Check, ...] = (
-    _columns, reserved_index, refused_places, _options, document_index, refused_texts, _virtual_words, key_parts, reserved_names, _row_size,
+    _writes, _columns, reserved_index, refused_places, _options, document_index, refused_texts, _virtual_words, key_parts, reserved_names, _row_size,
 )  # fmt: skip
 OF_OLD_MYSQL: tuple[Check, ...] = (
-    _columns, refused_places, _options, document_index, reserved_index, reserved_names, _row_size, parsers_refused, key_parts,
+    _writes, _columns, refused_places, _options, document_index, reserved_index, reserved_names, _row_size, parsers_refused, key_parts,
 )  # fmt: skip
 # MySQL 8.0 and later look at names before they ask the engine (ha_innobase::get_extra_columns_and_keys).
 OF_MYSQL: tuple[Check, ...] = (
-    document_index, reserved_names, _columns, reserved_index, refused_tablespaces, refused_places, refused_compression, _options, names_of_no_use, _row_size, key_parts,
+    document_index, reserved_names, _writes, _columns, reserved_index, refused_tablespaces, refused_places, refused_compression, _options, names_of_no_use, _row_size, key_parts,
 )  # fmt: skip
 OF_ROWS: tuple[Check, ...] = (refused_dates, refused_floats, _checks)
 OF_ARIA: tuple[Check, ...] = (_partitions, refused_members, refused_defaults, _aria_keys, _virtual_keys)
@@ -352,6 +384,16 @@ OF_ARIA: tuple[Check, ...] = (_partitions, refused_members, refused_defaults, _a
 
 def _checks_of(to: str, kind: ServerKind) -> tuple[Check, ...]:
     if to != INNODB:
-        return (parsers_not_loaded, *OF_ARIA, *OF_ROWS, parsers_refused_by_aria)
+        return (_algorithm, parsers_not_loaded, *OF_ARIA, *OF_ROWS, parsers_refused_by_aria)
     of_engine = OF_MARIADB if kind.is_mariadb else OF_MYSQL if kind.version >= DICTIONARY_SINCE else OF_OLD_MYSQL
-    return (parsers_not_loaded, missing_tablespace, _history, _partitions, *OF_THE_SERVER, *of_engine, *OF_ROWS)
+    return (
+        _algorithm,
+        parsers_not_loaded,
+        missing_tablespace,
+        _history,
+        _partitions,
+        *OF_THE_SERVER,
+        *of_engine,
+        _rows,
+        *OF_ROWS,
+    )

@@ -31,7 +31,7 @@ LARGE_BYTES = 1 << 30
 # What is to be looked at before the ALTER: it may stop it, or an INSERT long afterwards.
 TO_LOOK_AT = frozenset({
     "zero-dates", "full-row", "check-refused", "prefix-shortened", "dates-lost", "generated-refused", "document-numbers", "row-beyond-log",
-    "foreign-key-alive", "float-limit",
+    "foreign-key-alive", "float-limit", "counter-beyond",
 })  # fmt: skip
 # Why an ALTER stands in comments, and what is to be done first.
 HELD = {
@@ -168,11 +168,14 @@ def foreign_keys_unknown(migration: Migration) -> str:
 
 
 def _without_an_end(here: ServerKind) -> Iterator[str]:
-    """What keeps the server from ending long statements: all of MariaDB's (error 1969), SELECTs of MySQL's (3024)."""
+    """What keeps the server from ending long statements: all of MariaDB's (error 1969), SELECTs of MySQL's (3024); and those that copy (1845)."""
     if here.is_mariadb and here.version >= (10, 1):
         yield "SET SESSION max_statement_time = 0;"
     elif not here.is_mariadb and here.statement_seconds:
         yield "SET SESSION max_execution_time = 0;"
+    if here.refused_algorithm:
+        # = DEFAULT would be the global one again.
+        yield "SET SESSION alter_algorithm = COPY;"
 
 
 def _batches(ready: Sequence[Prediction], migration: Migration) -> Iterator[str]:

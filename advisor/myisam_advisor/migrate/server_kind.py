@@ -58,6 +58,9 @@ OF_TRADITIONAL = frozenset({"NO_ZERO_DATE", "NO_ZERO_IN_DATE"})
 HOLDS_ROWS_TO_LOG = re.compile(r"5\.6\.([2-9][0-9])(?![0-9])", re.ASCII)
 # Of MySQL: an index that a foreign key refers to must be a unique one over its columns alone (restrict_fk_on_non_standard_key).
 STANDARD_KEYS_SINCE = (8, 4)
+# innodb_force_recovery up to which InnoDB writes (MariaDB), and from which on it is read-only (MySQL).
+MARIADB_WRITES_UNTIL, MYSQL_RECOVERS_UNTIL = 4, 3
+REFUSES_NOCOPY_SINCE = (11, 0)
 # Members of an ENUM or SET, in their character set, by the number of their collation.
 MemberList = tuple[int, tuple[bytes, ...]]
 UNREPEATABLE = frozenset({"READ-COMMITTED", "READ-UNCOMMITTED"})
@@ -121,6 +124,12 @@ class ServerKind:
     # MariaDB's wsrep_mode (before 10.6 wsrep_replicate_myisam): nodes send statements on MyISAM and Aria tables to each other.
     sends_myisam: bool = False
     sends_aria: bool = False
+    # The error that InnoDB ends every write with (innodb_read_only, innodb_force_recovery), else 0.
+    refused_writes: int = 0
+    # MariaDB's alter_algorithm where it is one that no ALTER to another engine can have, else "".
+    refused_algorithm: str = ""
+    # MariaDB's innodb_read_only_compressed.
+    read_only_compressed: bool = False
     # Lists of members of which the server says that two are one.
     repeated_members: frozenset[MemberList] = frozenset()
 
@@ -230,7 +239,27 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         sends_myisam=wsrep and ("REPLICATE_MYISAM" in sent or is_on("wsrep_replicate_myisam", False)),
         sends_aria=wsrep and "REPLICATE_ARIA" in sent,
         strict_at_first_row=usual.strict if modes is None else strict and not any(mode in modes for mode in STRICT_AT_EACH_ROW),
+        refused_writes=_refused_writes(
+            flavour, version, read_only=is_on("innodb_read_only", False), recovery=whole_number(told.get("innodb_force_recovery")) or 0
+        ),
+        refused_algorithm=_refused_algorithm(version, told.get("alter_algorithm", "").upper()),
+        read_only_compressed=is_on("innodb_read_only_compressed", False),
     )  # fmt: skip
+
+
+def _refused_writes(flavour: str, version: tuple[int, int], *, read_only: bool, recovery: int) -> int:
+    """Tried on MySQL 5.5, 5.6, 8.0 and 9.7, MariaDB 10.5, 10.11 and 11.8. Of an empty table a recovery may end at its last step instead (1025)."""
+    if flavour == MARIADB:
+        return 1005 if read_only or recovery > MARIADB_WRITES_UNTIL else 0
+    if version < (5, 6):
+        return 1030 if recovery else 0
+    return 1874 if read_only or recovery > MYSQL_RECOVERS_UNTIL else 1881 if recovery else 0
+
+
+def _refused_algorithm(version: tuple[int, int], asked: str) -> str:
+    """MariaDB 10.5, 10.11 and 11.4 refuse INPLACE, 11.4 (not 10.5 and 10.11) NOCOPY and INSTANT, too; 11.8 has no other than DEFAULT."""
+    refused = ("INPLACE", "NOCOPY", "INSTANT") if version >= REFUSES_NOCOPY_SINCE else ("INPLACE",)
+    return asked if asked in refused else ""
 
 
 def _within(text: str | None, range_bytes: tuple[int, int], otherwise: int) -> int:

@@ -254,3 +254,42 @@ def test_on_a_read_only_server_the_script_does_not_ask_whether_it_became_so() ->
     read_only = replace(MYSQL, read_only=True)
     assert "@@GLOBAL.read_only" not in as_script(migration(one(table(), read_only), read_only))
     assert "@@GLOBAL.read_only" in as_script(migration(one(table(), MYSQL), MYSQL))
+
+
+@pytest.mark.parametrize(
+    ("flavour", "version", "variables", "codes", "of_a_name"),
+    [
+        ("mariadb", (10, 11), {"innodb_read_only": "ON"}, [1005], 1005),
+        ("mariadb", (10, 11), {"innodb_force_recovery": "4"}, [], 1166),
+        ("mariadb", (10, 11), {"innodb_force_recovery": "5"}, [1005], 1005),
+        ("mysql", (5, 5), {"innodb_force_recovery": "1"}, [1030], 1166),
+        ("mysql", (5, 6), {"innodb_force_recovery": "1"}, [1881], 1166),
+        ("mysql", (5, 6), {"innodb_force_recovery": "4"}, [1874], 1874),
+        ("mysql", (9, 7), {"innodb_read_only": "ON"}, [1874], 1166),
+        ("mysql", (9, 7), {"innodb_force_recovery": "0", "innodb_read_only": "OFF"}, [], 1166),
+    ],
+)
+def test_an_innodb_that_writes_nothing_takes_no_table(flavour: str, version: tuple[int, int], variables: dict[str, str], codes: list[int], of_a_name: int) -> None:
+    kind = of_variables(flavour, version, variables)
+    found = one(table(integer()), kind)
+    assert [error.code for error in found.errors] == [error.code for error in found.script_errors] == codes
+    assert one(table(integer("DB_ROW_ID")), kind).errors[0].code == of_a_name
+    assert one(table(integer()), kind, to="Aria").errors == () or flavour == "mysql"
+
+
+@pytest.mark.parametrize(("version", "asked", "refused"), [((10, 11), "INPLACE", True), ((10, 11), "NOCOPY", False), ((11, 4), "INSTANT", True), ((11, 4), "COPY", False), ((11, 8), "DEFAULT", False)])
+def test_an_algorithm_that_copies_nothing_is_told_of_and_reset_by_the_script(version: tuple[int, int], asked: str, *, refused: bool) -> None:
+    kind = of_variables("mariadb", version, {"alter_algorithm": asked})
+    for to in ("InnoDB", "Aria"):
+        found = one(table(integer()), kind, to=to)
+        assert [error.code for error in found.errors] == [1845] * refused
+        assert found.script_errors == ()
+        assert ("SET SESSION alter_algorithm = COPY;" in as_script(migration(found, kind))) is refused
+
+
+def test_compressed_pages_that_nobody_may_write_are_told_of() -> None:
+    kind = of_variables("mariadb", (10, 11), {"innodb_read_only_compressed": "ON", "innodb_strict_mode": "ON"})
+    for structure in (table(row_format="COMPRESSED"), table(KEY_BLOCK_SIZE=4), table(row_format="DYNAMIC", KEY_BLOCK_SIZE=3)):
+        found = one(structure, kind)
+        assert ([error.code for error in found.errors], found.script_errors) == ([4047], ())
+    assert one(table(row_format="DYNAMIC"), kind).errors == ()

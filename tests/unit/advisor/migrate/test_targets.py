@@ -78,6 +78,15 @@ def test_of_what_fails_here_the_target_s_other_refusals_are_told_too() -> None:
     assert "An ALTER run on MySQL 8.4, as its settings are by default, would end with error 1067" in " ".join(as_text(made).split())
 
 
+@pytest.mark.parametrize("kind", [types.FLOAT, types.DOUBLE])
+def test_a_counter_of_fractions_ends_before_mysql_8_4(kind: int) -> None:
+    counts = table(Column("f", kind, 8, 63, False, auto_increment=True), indexes=(index((0, 8)),))
+    for target, codes in (("mysql-8.0", []), ("mysql-8.4", [1063]), ("mysql-9.7", [1063]), ("mariadb-11.8", [])):
+        (found,) = predict([FoundTable(("s", "t"), counts, None)], "InnoDB", by_default("mysql", (5, 6)), target_kind(target, "mysql"), Machine())
+        assert ([error.code for error in found.errors], [error.code for error in found.target_errors]) == ([], codes)
+        assert [error.mend for error in found.target_errors] == ["ALTER TABLE `s`.`t` MODIFY `f` BIGINT NOT NULL AUTO_INCREMENT;"] * len(codes)
+
+
 def test_what_happens_here_is_told_with_a_target_too() -> None:
     here = replace(by_default("mysql", (5, 6)), read_only=True)
     structure = table(text("v", 1000), Column("d", types.DATE, 3, 63, False), indexes=(index((0, 800)),))
