@@ -82,9 +82,9 @@ SET GLOBAL table_open_cache = 400;
 --   is above the first one that waits), and KILL it where nobody needs what it does (a backup that is killed,
 --   such as mysqldump, has to begin anew). Then remove the cause. MyISAM locks whole tables: shorten the
 --   statements that hold the lock (`myisam-advisor check --statements` names their kinds), take writes off the
---   read path (counters updated on every view go to a table of their own), spread the writes over several
---   tables (no table that is written has holes that would make inserts wait), and move tables that are read and
---   updated at the same time to a row-locking engine (`myisam-advisor migrate` says what breaks; where each
---   commit is flushed, hundreds of short writes a second become slower there). Readers that starve behind
---   writers: a lower max_write_lock_count. Not low_priority_updates: on this server each INSERT waits for
---   readers then, too.
+--   read path (counters updated on every view go to a table of their own; where all of them change one row of
+--   it, write sums now and then), spread the writes over several tables (no table that is written has holes
+--   that would make inserts wait), and move tables that are read and updated at the same time to a row-locking
+--   engine (`myisam-advisor migrate` says what breaks; where each commit is flushed, hundreds of short writes a
+--   second become slower there). Readers that starve behind writers: a lower max_write_lock_count. Not
+--   low_priority_updates: on this server each INSERT waits for readers then, too.
