@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from myisam_advisor.factbase.partial import NOT_IN_FILE
-from myisam_advisor.factbase.storable import storable
+from myisam_advisor.factbase.storable import LARGEST_INTEGER, storable
 from myisam_advisor.texts.yaml_files import line_of
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.errors import UserError, brief, shortened
@@ -214,9 +214,11 @@ def _value(path: KeyPath, value: object, column: Column) -> Value:
     elif isinstance(value, float) and column.type == "real":
         if math.isfinite(value):
             return value
-    elif isinstance(value, int | float) and abs(value) < 1 << 63 and value == int(value):
+    elif isinstance(value, int | float) and abs(value) <= LARGEST_INTEGER and value == int(value):
         return int(value)
-    raise _FactsError(path, f"{path[0]}.{column.name} must be {_article(column.type)}, not {brief(value)}")
+    too_large = isinstance(value, int | float) and abs(value) > LARGEST_INTEGER
+    most = f" of at most {LARGEST_INTEGER}" if too_large and column.type == "integer" else ""
+    raise _FactsError(path, f"{path[0]}.{column.name} must be {_article(column.type)}{most}, not {brief(value)}")
 
 
 def _article(kind: str) -> str:

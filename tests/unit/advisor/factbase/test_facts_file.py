@@ -168,6 +168,10 @@ def test_strange_numbers_are_judged_or_unknown(tmp_path: Path, what: str) -> Non
         ("schema: 1\nstatus: {Key_reads: .inf}\n", "line 2: the value of Key_reads must be a number or text, not inf"),
         ("schema: 1\nstatus: {Key_reads: .nan}\n", "not nan"),
         ("schema: 1\ntables: [{schema_name: a, table_name: b, rows: 1.0e+300}]\n", "rows must be a whole number"),
+        (
+            "schema: 1\ntables: [{schema_name: a, table_name: b, auto_increment_maximum: 18446744073709551615}]\n",
+            "must be a whole number of at most 9223372036854775807, not 18446744073709551615",
+        ),
         ('{"schema": 1, "status": {"Key_reads": NaN}}', "NaN is no number"),
         ('{"schema": 1, "server": {"hostname": "\\ud800"}}', "half of a character"),
         ('{"schema": 1, "a": ' + "[" * 100_000, "nested too deeply"),
