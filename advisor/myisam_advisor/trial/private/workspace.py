@@ -8,7 +8,9 @@ only root could have changed, by a program that follows no link (rm -rf goes by 
 from __future__ import annotations
 
 import contextlib
+import grp
 import os
+import pwd
 import secrets
 import stat
 import subprocess
@@ -103,9 +105,20 @@ def changed_by_others(path: Path) -> Path | None:
     for one in (path, *path.parents):
         status = one.stat(follow_symlinks=False)
         others_may_write = bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+        if others_may_write and not status.st_mode & stat.S_IWOTH and _is_ours_alone(status.st_gid):
+            others_may_write = False
         if status.st_uid not in (0, os.geteuid()) or (others_may_write and not status.st_mode & stat.S_ISVTX):
             return one
     return None
+
+
+def _is_ours_alone(group: int) -> bool:
+    """Whether it is the group that we have for ourselves, of our name: with it goes a umask of 002, as Ubuntu and Fedora set it."""
+    try:
+        user, ours = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
+    except KeyError:
+        return False
+    return os.geteuid() != 0 and ours.gr_name == user and set(ours.gr_mem) <= {user}
 
 
 def _made(parent: int) -> str:

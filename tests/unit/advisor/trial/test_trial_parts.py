@@ -1,9 +1,12 @@
 """What a trial is made of, where no server is needed for it."""
 
+import grp
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
@@ -98,6 +101,14 @@ def test_whoever_is_not_root_runs_no_program_of_somebody_elses_that_a_server_nam
         with pytest.raises(TrialError, match=r"can be changed by others than root and you: .* say so: --server '/"):
             programs_of_watched(None, said)
         open_to_others.chmod(former)
+    program.chmod(0o775)
+    alone = SimpleNamespace(pw_name="us", gr_name="us", gr_mem=[])
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: alone)
+    monkeypatch.setattr(grp, "getgrgid", lambda _: alone)
+    assert programs_of_watched(None, said) == [program, program]  # the group that somebody has alone
+    alone.gr_mem = ["us", "somebody"]
+    with pytest.raises(TrialError):
+        programs_of_watched(None, said)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     base.chmod(0o777)  # root's trials run it as a user of their own
     assert programs_of_watched(None, said)[0] == base / "sbin" / "mariadbd"
