@@ -206,6 +206,23 @@ def test_an_engine_that_was_forbidden_since_stops_it() -> None:
 
 
 @on_every_server
+@pytest.mark.parametrize("file", ["t.MYD", "t.MYI"])
+def test_damage_that_its_first_check_finds_stops_it_before_the_alter(server: PrivateServer, file: str) -> None:
+    with schema(server, "world"):
+        rows = ", ".join(f"({number}, REPEAT('x', {number % 20}))" for number in range(1000))
+        server.execute(f"CREATE TABLE t {TABLE}", f"INSERT INTO t VALUES {rows}", "FLUSH TABLES", database="world")
+        script = script_of(server, "world")
+        path = server.data_directory / "world" / file
+        with path.open("r+b") as damaged:
+            damaged.seek(path.stat().st_size // 2 if file == "t.MYD" else path.stat().st_size - 3000)
+            damaged.write(b"\xff" * 300)
+        said = said_of(server, script)
+        assert "ERROR 145" in said
+        assert "SELECT COUNT(*)" in said
+        assert engines(server, "world") == {"t": "MyISAM"}
+
+
+@on_every_server
 def test_run_a_second_time_it_converts_nothing_again(server: PrivateServer) -> None:
     with schema(server, "world"):
         server.execute(f"CREATE TABLE t {TABLE}", f"CREATE TABLE u {TABLE}", database="world")

@@ -112,7 +112,9 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         "that none runs for long (SHOW PROCESSLIST). These settings are of the session: run them first in each one.\n"
         "To go on after a stop, make the script again, and keep this one: the new one holds only what is still MyISAM, and the ways back of the rest stand\n"
         "here. Run a second time, this one stops at the first table that it converted.\n"
-        "No client stops where the first CHECK TABLE of a table says Corrupt: stop it, and repair the table first; what a repair drops is not among the rows that are compared."
+        "Where the first CHECK TABLE of a table says Corrupt, the count behind it ends with error 145, and a client stops there: repair the table, and make the script\n"
+        "again. What a repair drops is not among the rows that are compared. CHECK TABLE and the counts read the whole table, and before the ALTER they keep\n"
+        "writers waiting, too: the times below are those of the ALTERs alone."
     )
     yield in_comments(
         "A client that is killed leaves its ALTER running on the server: wait until SHOW PROCESSLIST has it no more. What it did then, nobody compared.\n"
