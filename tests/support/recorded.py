@@ -236,6 +236,7 @@ class RecordedMachine:
             patch.setattr(platform, "release", lambda: self.moment["kernel"])
             patch.setattr(platform, "libc_ver", lambda: tuple(self.moment["libc"]))
             patch.setattr(disk_space, "space_of", lambda path: disk_space.Space(**self.moment["space"]))
+            patch.setattr(disk_space, "is_read_only_at", lambda path, proc: False)
             patch.setattr(residency, "file_system_type", lambda libc, descriptor: residency.EXT)
             patch.setattr(sweeper, "Prober", RecordedProber)
             patch.setattr(RecordedProber, "machine", self, raising=False)
