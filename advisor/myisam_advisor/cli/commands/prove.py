@@ -88,7 +88,7 @@ def prove(
 
     It is `record`, `trial replay` and `check` in one. The recording is removed when it ends; what was proved is kept, without statements' values.
     """
-    from myisam_advisor.trial.private.machine import be_polite, only_one
+    from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, be_polite, expect_room, only_one
     from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
     from myisam_advisor.trial.statements.material import ReplayOptions
 
@@ -105,7 +105,9 @@ def prove(
         def recorded() -> Path:
             from myisam_advisor.trial.replay import sender_program
 
-            sender_program()  # without it a minute of the server's would be recorded for nothing
+            # Without one of these a minute of the server's would be recorded for nothing: two servers are started, whatever is copied.
+            sender_program()
+            expect_room(folder.path.parent, SERVER_DISK_BYTES, 0)
             with _no_output_to_choose():
                 record_running(source, Wanted(output, seconds, maximum_rate, is_sure, server))
             be_polite()
