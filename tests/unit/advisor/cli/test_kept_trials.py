@@ -2,14 +2,16 @@
 
 import io
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.cli.kept_trials import Ground, Keeping, TriedTable, keep, keep_trial, proofs_of_trial
+from myisam_advisor.cli.kept_trials import Ground, Keeping, TriedTable, keep, keep_trial, proofs_of_trial, statements_per_second
 from myisam_advisor.proofs.store import ProofStore
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
+from myisam_exporter.server.session import Session
 from tests.support.proofs import NOW, kind, proof
 
 
@@ -37,6 +39,14 @@ def test_the_variant_that_a_rule_recommends_is_its_proof() -> None:
     assert made.objects == ("log.`a b`",)
     assert [(one.fingerprint, one.verdict) for one in made.kinds] == [("full scan", "worth it"), ("inserts of 100 rows", "no difference")]
     assert (made.workload.statements_per_second, made.workload.tables, made.server) == (25.0, {"log.`a b`": 4096}, "ab12")
+    assert made.structures == ()
+
+
+@pytest.mark.parametrize(("uptime", "questions", "told"), [(7200.0, 1800.0, 0.25), (3600.0, 0.0, 0.0), (3599.0, 1800.0, None), (None, 1800.0, None), (7200.0, None, None)])
+def test_the_load_is_what_the_server_had_since_its_start_an_hour_ago_or_more(uptime: float | None, questions: float | None, told: float | None) -> None:
+    session = Mock(spec=Session)
+    session.status_number.side_effect = {"Uptime": uptime, "Questions": questions}.get
+    assert statements_per_second(session) == told
 
 
 def test_too_few_rounds_and_other_experiments_prove_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
