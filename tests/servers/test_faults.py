@@ -4,6 +4,7 @@ import os
 import signal
 import struct
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -40,6 +41,20 @@ def own(request: pytest.FixtureRequest) -> object:
     with CopiedServer(binaries_of("mariadb-10.11")) as running:
         yield running
     return None
+
+
+def test_a_temporary_directory_that_takes_no_file_is_told_and_the_rest_is_judged() -> None:
+    """MariaDB lists its connections by a file there, as on a disk that failed: its error has a number below 1000, and the server was called lost."""
+    with tempfile.TemporaryDirectory(prefix="m-", dir="/tmp") as name:
+        Path(name).chmod(0o777)
+        with CopiedServer(binaries_of("mariadb-10.11"), [f"--tmpdir={name}"]) as server:
+            server.execute("CREATE DATABASE shop", "CREATE TABLE shop.t (a INT) ENGINE=MyISAM")
+            Path(name).chmod(0o555)
+            done = run("check", "--interval", "0", "--socket", server.socket, "--user", "root")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert f"lock-pile-up: the server refused: Can't create/write to file '{name}" in said
+    assert "rules found nothing" in said
 
 
 def during_the_interval(server: PrivateServer, action: str) -> subprocess.CompletedProcess[str]:
