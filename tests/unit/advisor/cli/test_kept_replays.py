@@ -107,6 +107,8 @@ def test_a_setting_of_the_server_wants_half_of_the_time_sent_and_a_table_of_its_
     little = Faithful(Window(100, 2.0, 100, 2.0, 1.0, sent_share=0.4))
     keeping = keep_replay(Result((Variant("one"), table)), "ab", None, {}, little)
     assert [rule for rule, _, _ in keeping.kept] == ["fixed-row-format"]
+    for nothing_to_keep in (Variant("own", rules=()), Variant("short", low=None)):
+        assert keep_replay(Result((nothing_to_keep,)), "ab", None, {}, little).why_not == "no rule's change was measured with an interval."
     assert keeping.why_not == "one: statements with 40% of the recorded time were sent, and those say nothing of a setting of the whole server: 50% do."
 
 
@@ -137,6 +139,13 @@ def test_what_was_changed_is_kept_as_it_was_on_the_watched_server(tmp_path: Path
     keep_replay(Result((Variant("one"), table)), "ab", None, {}, variables={"key_buffer_size": "8388608", "sql_mode": ""})
     kept = {one.rule_id: one.before for one in ProofStore(tmp_path / "proofs").current().proofs}
     assert kept == {"key-buffer-too-small": {"key_buffer_size": "8388608"}, "fixed-row-format": {}}
+
+
+@pytest.mark.parametrize(("structures", "kept"), [({"shop.orders": "a1"}, ("a1", "")), ({}, ())])
+def test_what_its_tables_were_made_of_is_kept_in_their_order(structures: dict[str, str], kept: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+    keep_replay(Result((Variant("one"),), tables=("shop.orders", "shop.words")), "ab", None, {}, structures=structures)
+    assert [one.structures for one in ProofStore(tmp_path / "proofs").current().proofs] == [kept]
 
 
 def test_a_replay_of_many_tables_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,15 @@ from unittest.mock import Mock
 import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.cli.kept_trials import Ground, Keeping, TriedTable, keep, keep_trial, proofs_of_trial, statements_per_second
+from myisam_advisor.cli.kept_trials import (
+    Ground,
+    Keeping,
+    TriedTable,
+    keep,
+    keep_trial,
+    proofs_of_trial,
+    statements_per_second,
+)
 from myisam_advisor.proofs.store import ProofStore
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
