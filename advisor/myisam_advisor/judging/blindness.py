@@ -8,6 +8,7 @@ from myisam_advisor.factbase.partial import may_be_part
 from myisam_advisor.judging.findings import COUNTERS, LOAD, STOPPED, TABLES, Blind, NotEvaluated
 from myisam_advisor.texts.templates import count, duration
 from myisam_exporter.collectors.myi import WRITE_COMMANDS
+from myisam_exporter.collectors.processlist import RUNNING
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.interval import RESET
@@ -110,9 +111,23 @@ def _load(facts: FactSet) -> Iterable[Blind]:
     said = (
         f"{count(asked_for)} statement{'s' if asked_for != 1 else ''}, {count(round(written * seconds))} of them writes"
     )
+    under_way, longest = _under_way(facts, seconds)
+    meanwhile = f", while {count(under_way)} {'are' if under_way > 1 else 'is'} under way{', the longest' if under_way > 1 else ''} for {duration(longest)}"
     yield Blind(
         LOAD,
-        f"There was hardly any activity: {said if asked_for else 'not one statement'}{',' if asked_for else ''} in {duration(seconds)}.",
+        f"There was hardly any activity: {said if asked_for else 'not one statement'}{',' if asked_for else ''} in {duration(seconds)}{meanwhile if under_way else ''}.",
         "So quiet a time says little about the load",
-        "look again under load, over a longer time: myisam-advisor check --interval 5min",
+        "see what holds them up: SHOW FULL PROCESSLIST"
+        if under_way
+        else "look again under load, over a longer time: myisam-advisor check --interval 5min",
     )
+
+
+def _under_way(facts: FactSet, seconds: float) -> tuple[int, float]:
+    """How many statements had begun before the interval and did not end, about, and how long the longest lasts: one that waits (for a replica, say) is counted once it ends."""
+    lasting = [
+        (int(number_of(row["threads"]) or 0), longest)
+        for row in facts.tables["processlist"].dictionaries()
+        if row["command"] in RUNNING and (longest := number_of(row["longest_seconds"]) or 0.0) >= seconds
+    ]
+    return sum(threads for threads, _ in lasting), max((longest for _, longest in lasting), default=0.0)

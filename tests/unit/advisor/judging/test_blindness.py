@@ -98,6 +98,21 @@ def test_a_time_without_a_statement_is_told_in_few_words() -> None:
     assert spot.sentence == "There was hardly any activity: not one statement in 10 s."
 
 
+@pytest.mark.parametrize(
+    ("connections", "meanwhile", "remedy"),
+    [
+        ([("Query", 2, 45), ("Execute", 1, 10), ("Query", 7, 9), ("Sleep", 50, 900), ("Binlog Dump", 1, 9000)], ", while 3 are under way, the longest for 45 s", "see what holds them up: SHOW FULL PROCESSLIST"),
+        ([("Query", 1, 12)], ", while 1 is under way for 12 s", "see what holds them up: SHOW FULL PROCESSLIST"),
+        ([("Query", 1, None), ("Query", 1, 9)], "", "look again under load, over a longer time: myisam-advisor check --interval 5min"),
+    ],
+)  # fmt: skip
+def test_statements_that_do_not_end_are_told_beside_a_quiet_time(connections: list[tuple[str, int, int | None]], meanwhile: str, remedy: str) -> None:
+    """As those of writers that wait until a replica has acknowledged: they are counted once they end."""
+    processlist = [{"schema_name": f"d{place}", "state": "", "command": command, "threads": threads, "longest_seconds": seconds} for place, (command, threads, seconds) in enumerate(connections)]
+    (spot,) = blind_spots(facts_of(**{**SEEN, "status_per_second": {"Questions": 0.0}}, processlist=processlist), ())
+    assert (spot.sentence, spot.remedy) == (f"There was hardly any activity: not one statement in 10 s{meanwhile}.", remedy)
+
+
 @pytest.mark.parametrize("known", [{"interval_seconds": None}, {"status_per_second": {"Com_update": 0.1}}, {"totals": {"myisam_tables": 0}}])
 def test_where_nobody_counted_or_nothing_could_be_counted_there_is_no_word_of_a_quiet_time(known: dict[str, Any]) -> None:
     idle = {**SEEN, "status_per_second": {"Questions": 0.4}}
