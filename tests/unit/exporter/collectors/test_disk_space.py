@@ -20,6 +20,7 @@ def test_the_recorded_machine_has_what_the_kernel_said(look: RecordedLook) -> No
         {
             "data_directory_free_bytes": free,
             "data_directory_total_bytes": total,
+            "data_directory_read_only": 0,
             "temporary_directory_free_bytes": free,
             "temporary_directory_total_bytes": total,
         }

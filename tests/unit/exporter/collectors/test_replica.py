@@ -1,9 +1,14 @@
 """Replication channels, read off counters where no table lists them."""
 
+from dataclasses import replace
+from typing import Any
+from unittest.mock import Mock
+
 import pytest
 
-from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors.base import Context, Pair
 from myisam_exporter.collectors.replica import (
+    APPLIERS,
     COLLECTOR,
     NOT_ASKED,
     Channel,
@@ -13,6 +18,11 @@ from myisam_exporter.collectors.replica import (
     with_status,
 )
 from myisam_exporter.collectors.status import Status
+from myisam_exporter.collectors.variables import PERFORMANCE_SCHEMA_OFF, Variables
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.target import Target
+from myisam_exporter.server.version_number import ServerVersion
 
 
 @pytest.mark.parametrize(
@@ -65,6 +75,39 @@ def test_what_is_shown_adds_to_the_channels_that_are_listed_and_makes_none() -> 
     listed = Channels((Channel("east", True, False), Channel("group_replication_applier", True, True)))
     shown = (Channel("east", False, True, 4, 0), Channel("west", True, True, 9, 0))
     assert with_status(listed, shown).channels == (Channel("east", True, False, 4, 0), Channel("group_replication_applier", True, True))
+
+
+LISTED = [("east", "ON")], [("east", "ON")]
+REFUSED = Unknown("no privilege")
+OF_MYSQL = Status({}), Variables({"performance_schema": "ON"})
+RUNS = Status({"Slave_running": "ON"}), Variables({})
+
+
+@pytest.mark.parametrize(
+    ("flavour", "version", "samples", "tables", "shown", "found"),
+    [
+        # Where no channel is listed there is nothing to show, and a missing right is none.
+        ("mysql", (9, 7, 4), OF_MYSQL, ([], []), None, Channels(())),
+        ("mysql", (9, 7, 4), OF_MYSQL, LISTED, [MYSQL], Channels((Channel("east", True, True, 7, 0),))),
+        ("mysql", (9, 7, 4), OF_MYSQL, LISTED, REFUSED, Channels((Channel("east", True, True),), replace(REFUSED, off=True))),
+        ("mysql", (9, 7, 4), OF_MYSQL, (REFUSED, []), REFUSED, REFUSED),
+        ("mysql", (9, 7, 4), (Status({}), Variables({"performance_schema": "OFF"})), ([], []), REFUSED, PERFORMANCE_SCHEMA_OFF),
+        # What is shown is all there is, where no table lists them; and counters tell where it may not be shown.
+        ("mariadb", (10, 11, 9), RUNS, ([], []), [MARIADB], Channels((Channel("", False, True, None, 0),))),
+        ("mariadb", (10, 11, 9), RUNS, ([], []), [], Channels(())),
+        ("mariadb", (10, 11, 9), RUNS, ([], []), REFUSED, Channels((Channel("", True, True),), replace(REFUSED, off=True))),
+        ("mariadb", (10, 11, 9), (Status({}), Variables({})), ([], []), REFUSED, Channels(())),
+        ("mysql", (5, 6, 51), RUNS, ([], []), None, Channels((Channel("", True, True),), NOT_ASKED)),
+    ],
+)  # fmt: skip
+def test_channels_are_those_that_are_listed_and_what_may_be_shown_of_them(
+    flavour: str, version: tuple[int, int, int], samples: tuple[Status, Variables], tables: tuple[Any, Any], shown: Any, found: Channels | Unknown
+) -> None:
+    session = Mock(spec=Session, version=ServerVersion(flavour, version, ""))
+    session.rows_or_unknown.side_effect = lambda statement, *_: tables[statement == APPLIERS]
+    session.records_or_unknown.side_effect = lambda *_: shown
+    assert COLLECTOR.collect(Context(Target("me"), session, samples={"status": samples[0], "variables": samples[1]})) == found
+    assert session.records_or_unknown.called == (shown is not None)
 
 
 def test_lag_that_was_not_asked_for_is_unknown_with_its_reason() -> None:
