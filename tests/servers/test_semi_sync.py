@@ -33,6 +33,9 @@ def test_who_waits_for_a_replica_holds_the_table_and_is_named(name: str) -> None
             told = " ".join(run("check", "table-lock-contention", "--interval", "0", "--socket", server.socket, "--user", "root").stdout.split())
             assert "1 statement waits until a replica has acknowledged" in told
             assert f"SET GLOBAL rpl_semi_sync_{side}_enabled = OFF ends the waiting" in told
+            told = " ".join(run("check", "--interval", "1", "--socket", server.socket, "--user", "root", "--verbose").stdout.split())
+            assert "not one statement in 1 s, while 5 are under way, the longest for" in told
+            assert "SHOW FULL PROCESSLIST" in told
         finally:
             # As is said there.
             server.execute(f"SET GLOBAL rpl_semi_sync_{side}_enabled = OFF")
