@@ -29,6 +29,8 @@ from myisam_exporter.outside.numbers import bounded_sum
 
 # A server's uptime has whole seconds: a file that was written in the second of its start counts as written by it.
 UPTIME_STEP_SECONDS = 1.0
+# Another clock made a file that is so far ahead of ours: its age is not known. A moment that we tell by may lag behind by a third of that (told_ages.py).
+AHEAD_SECONDS = 3600.0
 Values = Sequence[Value]
 Defined = TypeVar("Defined", Definition, TableDefinition)
 FROM_FRM = ("created_version", "old_temporal_columns", "obsolete_columns", "utf8mb3_columns")
@@ -111,7 +113,7 @@ _ONE_IF = {
 
 def _ages(counts: FileCounts, now: Sequence[float], server_started: float | None) -> dict[str, Values]:
     ages = [
-        None if modified is None else max(moment - modified, 0.0)
+        None if modified is None or modified > moment + AHEAD_SECONDS else max(moment - modified, 0.0)
         for moment, modified in zip(now, counts.data_modified, strict=True)
     ]
     since_start: Values = [None] * len(ages)

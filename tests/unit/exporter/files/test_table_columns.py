@@ -1,12 +1,13 @@
 """Columns of many tables at once are what each table's own files say, whatever stands beside it."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.frm_definition import TableDefinition
 from myisam_exporter.files.myi_definition import Definition
-from myisam_exporter.files.table_columns import table_columns
+from myisam_exporter.files.table_columns import AHEAD_SECONDS, table_columns
 from myisam_exporter.files.table_file import Database, TableFile
 from myisam_exporter.files.table_groups import Files, grouped
 from myisam_exporter.files.table_sums import Sums
@@ -104,6 +105,14 @@ def test_a_table_without_a_header_says_nothing_of_what_others_beside_it_say() ->
     found = {name: list(values) for name, values in table_columns([(whole,), (damaged,)], [9.0, 9.0], 1.0).items()}
     assert (found["rows"], found["crashed"], found["header_problem"]) == ([SAMPLE.rows, None], [0, 1], [None, "cut short"])
     assert (found["data_modified_seconds_ago"], found["written_since_start"]) == ([4.0, 4.0], [1, None])
+
+
+@pytest.mark.parametrize(("modified", "told"), [(9.0, (0.0, 1)), (9.0 + AHEAD_SECONDS, (0.0, 1)), (9.5 + AHEAD_SECONDS, (None, None))])
+def test_a_file_from_a_day_that_has_not_come_has_no_age_that_is_known(modified: float, told: tuple[float | None, int | None]) -> None:
+    """It was told as written just now."""
+    file = TableFile(Database("db", "/"), NamedFile("a", "a", None), SAMPLE, None, modified)
+    found = {name: list(values) for name, values in table_columns([(file,)], [9.0], 1.0).items()}
+    assert (found["data_modified_seconds_ago"][0], found["written_since_start"][0]) == told
 
 
 def test_damage_in_the_servers_own_database_counts_among_the_crashed_alone() -> None:
