@@ -92,6 +92,8 @@ RUNS = Status({"Slave_running": "ON"}), Variables({})
         ("mysql", (9, 7, 4), OF_MYSQL, LISTED, REFUSED, Channels((Channel("east", True, True),), replace(REFUSED, off=True))),
         ("mysql", (9, 7, 4), OF_MYSQL, (REFUSED, []), REFUSED, REFUSED),
         ("mysql", (9, 7, 4), (Status({}), Variables({"performance_schema": "OFF"})), ([], []), REFUSED, PERFORMANCE_SCHEMA_OFF),
+        ("mysql", (9, 7, 4), (Status({}), REFUSED), ([], []), REFUSED, REFUSED),
+        ("mariadb", (10, 11, 9), (REFUSED, Variables({})), ([], []), REFUSED, REFUSED),
         # What is shown is all there is, where no table lists them; and counters tell where it may not be shown.
         ("mariadb", (10, 11, 9), RUNS, ([], []), [MARIADB], Channels((Channel("", False, True, None, 0),))),
         ("mariadb", (10, 11, 9), RUNS, ([], []), [], Channels(())),
@@ -101,7 +103,7 @@ RUNS = Status({"Slave_running": "ON"}), Variables({})
     ],
 )  # fmt: skip
 def test_channels_are_those_that_are_listed_and_what_may_be_shown_of_them(
-    flavour: str, version: tuple[int, int, int], samples: tuple[Status, Variables], tables: tuple[Any, Any], shown: Any, found: Channels | Unknown
+    flavour: str, version: tuple[int, int, int], samples: tuple[Status | Unknown, Variables | Unknown], tables: tuple[Any, Any], shown: Any, found: Channels | Unknown
 ) -> None:
     session = Mock(spec=Session, version=ServerVersion(flavour, version, ""))
     session.rows_or_unknown.side_effect = lambda statement, *_: tables[statement == APPLIERS]
