@@ -91,9 +91,7 @@ class ReplicaCollector(Collector[Channels]):
 
     def collect(self, context: Context) -> Channels | Unknown:
         """At most three small statements; SHOW only where there may be something to show."""
-        version = context.session.version
-        on_mariadb = version.flavour == "mariadb"
-        listed = not on_mariadb and version.at_least(mysql=(5, 7))
+        listed = context.session.version.at_least(mysql=(5, 7))
         known = self._by_tables(context) if listed else self._by_counters(context)
         if not (isinstance(known, Channels) and listed and not known.channels):
             shown = self._shown(context.session)
