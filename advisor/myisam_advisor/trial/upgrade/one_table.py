@@ -19,6 +19,7 @@ from myisam_advisor.trial.upgrade.remedies import CONSTRAINTS, remedy_of
 from myisam_advisor.trial.upgrade.upgrade_result import (
     BY_DEFINITION,
     BY_IMPORT,
+    CREATE,
     FINE,
     MENDED,
     REFUSED,
@@ -31,7 +32,7 @@ from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote
 
 READ_ROWS = 1000
 KEPT_ROW = quote_identifier("myisam_advisor_kept_row")
-CREATE, IMPORT = "CREATE TABLE", "IMPORT TABLE"
+IMPORT = "IMPORT TABLE"
 CHECK, OPEN, REBUILD, CHECK_AGAIN = "CHECK TABLE ... FOR UPGRADE", "SELECT", "ALTER TABLE ... FORCE", "CHECK TABLE"
 OBJECTIONS = frozenset({"error", "warning"})
 NO_VALUES_FOR_ZERO = "NO_AUTO_VALUE_ON_ZERO"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from myisam_advisor.trial.upgrade.upgrade_result import BY_DEFINITION, Problem
+from myisam_advisor.trial.upgrade.upgrade_result import BY_DEFINITION, CREATE, Problem
 from myisam_exporter.server.sql import Sql, statement
 
 PARTITIONS = frozenset({1178, 1572})
@@ -47,6 +47,11 @@ def remedy_of(problems: Sequence[Problem], table: Sql, way: str, *, rebuilt: boo
 def _otherwise(last: Problem, table: Sql) -> str:
     if _is_damage(last):
         return f"Its files are damaged, as it seems. Before the upgrade, on the present server: {_repair(table)}"
+    if last.step == CREATE:
+        return (
+            "The newer server refuses its definition, and a dump holds the same: alter the table on the present server until it is taken "
+            "(`myisam-advisor migrate --target` tells of some such)."
+        )
     return f"Before the upgrade: {statement('CHECK TABLE {};', table)} on the present server; else take a dump of it there, and load it into the newer one."
 
 

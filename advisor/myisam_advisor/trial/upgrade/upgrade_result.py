@@ -17,6 +17,8 @@ VERDICTS = (FINE, MENDED, STATEMENTS, REFUSED)
 # How a copy becomes a table of the newer server.
 BY_FILES, BY_IMPORT, BY_DEFINITION = "files", "import", "definition"
 WAYS = (BY_FILES, BY_IMPORT, BY_DEFINITION)
+# The step by which a table is made of its definition.
+CREATE = "CREATE TABLE"
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,9 @@ def test_remedies_are_for_what_it_ended_by() -> None:
     assert remedy_of([check], name, BY_FILES, rebuilt=True).startswith("ALTER TABLE `s`.`t` FORCE; after the upgrade")
     assert "5.6.4" in remedy_of([check, Problem("SELECT", 1034, "Incorrect key file")], name, BY_DEFINITION)
     assert "sql_mode" in remedy_of([Problem("INSERT", 1292, "Incorrect date value")], name, BY_FILES)
+    told = remedy_of([Problem("CREATE TABLE", 1063, "Incorrect column specifier for column 'f'")], name, BY_DEFINITION)
+    assert "alter the table on the present server" in told
+    assert "take a dump" not in told
     assert "CHECK TABLE `s`.`t`;" in remedy_of([Problem("SELECT", 1033, "Incorrect information in file")], name, BY_FILES)
 
 
