@@ -79,6 +79,14 @@ def test_words_take_what_trees_leave_and_half_of_it_in_pages_that_were_never_sor
     assert [one.word_bytes for one in found if one] == [87_500, 47_250]
 
 
+@pytest.mark.parametrize(("beside", "word_bytes"), [((VARCHAR, 0, 90), 62_500), ((VARCHAR, 0, 30), 80_000), ((INT, 0, 4), 87_500), ((BINARY, 0, 900), 62_500)])
+def test_texts_beside_words_are_shorter_than_they_may_be(beside: tuple[int, int, int], word_bytes: int) -> None:
+    definition = Definition(1 << 40, 1 << 40, 60, 5, 0, False, None, 0, (), (key(beside), key((VARCHAR, 0, 90), flag=KEY_FULLTEXT)))
+    found = copy_work(definition, 1000, 100_000, 100_000)
+    assert found is not None
+    assert found.word_bytes == word_bytes
+
+
 def test_words_are_counted_by_parts_where_pages_of_their_indexes_tell_and_by_bytes_elsewhere() -> None:
     definition = Definition(1 << 40, 1 << 40, 60, 5, 0, False, None, 0, (), (key((VARCHAR, 0, 90), flag=KEY_FULLTEXT), key((VARCHAR, 0, 90), flag=KEY_FULLTEXT)))
     words = IndexWords(5000.0, 8.0, tuple(100.0 * power for power in range(FINEST + 1)), (), (), 1.0)

@@ -109,7 +109,8 @@ def test_channels_are_those_that_are_listed_and_what_may_be_shown_of_them(
     session.rows_or_unknown.side_effect = lambda statement, *_: tables[statement == APPLIERS]
     session.records_or_unknown.side_effect = lambda *_: shown
     assert COLLECTOR.collect(Context(Target("me"), session, samples={"status": samples[0], "variables": samples[1]})) == found
-    assert session.records_or_unknown.called == (shown is not None)
+    asked = [] if shown is None else ["SHOW ALL SLAVES STATUS" if flavour == "mariadb" else "SHOW REPLICA STATUS"]
+    assert [call.args[0] for call in session.records_or_unknown.call_args_list] == asked
 
 
 def test_lag_that_was_not_asked_for_is_unknown_with_its_reason() -> None:
