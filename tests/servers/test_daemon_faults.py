@@ -241,7 +241,7 @@ def test_sighup_reloads(mariadb: PrivateServer) -> None:
 @contextmanager
 def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
     folder.mkdir()
-    with mounted(folder, "-t", "tmpfs", "-o", f"size={kilobytes}k", "none"):
+    with mounted(folder, "-t", "tmpfs", "-o", f"size={kilobytes}k,mode=755", "none"):
         yield folder
 
 
