@@ -94,6 +94,22 @@ def test_a_transaction_over_both_engines_is_refused_and_found(kind: str) -> None
             assert findings(server, "gtid-mixed-engines", 1.0) == []
 
 
+@pytest.mark.parametrize("kind", ["mysql-5.6", "mysql-9.7", "mariadb-10.11", "mariadb-11.8"])
+def test_statements_that_wait_for_syncs_are_found_and_its_command_ends_it(kind: str) -> None:
+    """The rule judges by its threshold alone here: how long a sync takes on this machine says nothing."""
+    site = with_thresholds("sync-after-each-statement", low_pressure=0, minimum_syncs_per_second=10)
+    with CopiedServer(binaries_of(kind), ["--flush"]) as server:
+        server.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT AUTO_INCREMENT PRIMARY KEY, n INT) ENGINE=MyISAM", "INSERT INTO d.m (n) VALUES (1)")
+        with repeating(server, "INSERT INTO m (n) VALUES (1)"):
+            (found,) = findings(server, "sync-after-each-statement", 2.0, site)
+            assert (found.severity, found.confidence) == ("warning", "confirmed")
+            server.execute(*(command.rstrip(";") for command in found.commands))
+            assert findings(server, "sync-after-each-statement", 1.0, site) == []
+        server.execute("SET GLOBAL flush = ON")
+        with repeating(server, "UPDATE m SET n = 1 WHERE a = 1"):
+            assert findings(server, "sync-after-each-statement", 1.0, site) == []
+
+
 def galera() -> Path:
     if not PROVIDER.exists():
         pytest.fail("galera is not in the cache: run script/servers galera")
@@ -216,9 +232,10 @@ def reads_what_was_left_open(server: PrivateServer) -> bool:
         return False
 
 
-def test_what_a_crash_left_open_is_found_until_it_is_checked(flavour: PrivateServer) -> None:
+@pytest.mark.parametrize("options", [["--myisam-recover-options=OFF"], ["--myisam-recover-options=BACKUP,QUICK", "--external-locking"]], ids=["off", "shared"])
+def test_what_a_crash_left_open_is_found_until_it_is_checked(flavour: PrivateServer, options: list[str]) -> None:
     settled = with_thresholds("not-closed-properly", settled_seconds=0)
-    with CopiedServer(flavour.binaries, ["--myisam-recover-options=OFF"]) as server:
+    with CopiedServer(flavour.binaries, options) as server:
         server.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.m VALUES (1)")
         assert findings(server, "not-closed-properly", site=settled) == []
         server.stop(signal.SIGKILL)
@@ -227,7 +244,8 @@ def test_what_a_crash_left_open_is_found_until_it_is_checked(flavour: PrivateSer
         time.sleep(1.1)
         (found,) = findings(server, "not-closed-properly", site=settled)
         assert (found.severity, found.object) == ("warning", "d.m")
-        assert ("error 145" in found.message) == (not reads_what_was_left_open(server)) == (flavour.binaries.flavour == "mysql")
+        assert ("error 145" in found.message) == (not reads_what_was_left_open(server)) == (flavour.binaries.flavour == "mysql" and len(options) == 1)
+        assert len(findings(server, "not-closed-properly", site=settled)) == 1
         answers = server.execute(*(str(command).rstrip(";") for command in found.commands))
         assert any("OK" in str(row) for row in answers)
         assert findings(server, "not-closed-properly", site=settled) == []

@@ -53,7 +53,8 @@
 --   crashed = 1" gives no row.
 -- CHECK TABLE `archive`.`broken` FAST;
 -- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice: the difference stays near 0.
--- recovery-disabled: SHOW GLOBAL VARIABLES LIKE 'myisam_recover_options';
+-- recovery-disabled: SHOW GLOBAL VARIABLES WHERE Variable_name IN ('myisam_recover_options',
+--   'skip_external_locking');
 -- With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify
 
 -- ==== Not in this plan, because no statement does it =======================================================

@@ -74,7 +74,8 @@ SET GLOBAL table_open_cache = 400;
 -- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice: the difference stays near 0.
 -- table-cache-too-small: SHOW GLOBAL STATUS LIKE 'Opened_tables'; twice, a minute apart.
 -- SELECT @@GLOBAL.table_open_cache;
--- recovery-disabled: SHOW GLOBAL VARIABLES LIKE 'myisam_recover_options';
+-- recovery-disabled: SHOW GLOBAL VARIABLES WHERE Variable_name IN ('myisam_recover_options',
+--   'skip_external_locking');
 -- With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify
 
 -- ==== Not in this plan, because no statement does it =======================================================
