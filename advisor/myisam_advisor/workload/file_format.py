@@ -146,6 +146,16 @@ def header_document(header: Header) -> Mapping[str, Any]:
     }
 
 
+def totals_document(totals: Totals) -> Mapping[str, Any]:
+    """The last line's object: of a file that is whole."""
+    return {
+        "statements": totals.statements,
+        "ended_at_microseconds": totals.ended_at_microseconds,
+        "left_out": dict(totals.left_out),
+        "note": dict(totals.note),
+    }
+
+
 def is_foreign(line: bytes) -> bool:
     """Whether a line has characters above U+00FF, which no byte is written as: one of them, and each of the line takes four times the memory."""
     if not line.isascii() and _FOREIGN.search(line):

@@ -22,8 +22,10 @@ from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import (
     MAXIMUM_LINE_BYTES,
     Header,
+    Totals,
     encoded,
     header_document,
+    totals_document,
     unfit,
 )
 from myisam_exporter.errors import UserError
@@ -91,7 +93,7 @@ class WorkloadWriter:
             if error is None:
                 with contextlib.ExitStack() as closing:
                     closing.push(self._open)
-                    self._line(self._totals())
+                    self._line(totals_document(self.totals))
             else:
                 self._open.__exit__(kind, error, trace)
 
@@ -111,20 +113,17 @@ class WorkloadWriter:
             raise self._not_written(error) from None
         return True
 
-    def leave_out(self, reason: str, count: int = 1) -> None:
-        """Count statements that are not written."""
-        self.left_out[reason] += count
+    def leave_out(self, reason: str) -> None:
+        """Count a statement that is not written."""
+        self.left_out[reason] += 1
+
+    @property
+    def totals(self) -> Totals:
+        """What it has come to."""
+        return Totals(self.statements, self.ended_at_microseconds, dict(self.left_out), note=dict(self.note))
 
     def _line(self, document: Mapping[str, Any]) -> None:
         self._file.write(_json(document).encode() + b"\n")
-
-    def _totals(self) -> Mapping[str, Any]:
-        return {
-            "statements": self.statements,
-            "ended_at_microseconds": self.ended_at_microseconds,
-            "left_out": dict(self.left_out),
-            "note": self.note,
-        }
 
     @contextlib.contextmanager
     def _faults(self) -> Iterator[None]:

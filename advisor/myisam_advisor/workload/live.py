@@ -30,7 +30,14 @@ from myisam_advisor.workload.log_settings import (
     refuse_without_right,
     wanted_settings,
 )
-from myisam_advisor.workload.recording import NothingRecordedError, Recorded, Told, record_log, source_named
+from myisam_advisor.workload.recording import (
+    NothingRecordedError,
+    Recorded,
+    Told,
+    reasons_in_words,
+    record_log,
+    source_named,
+)
 from myisam_advisor.workload.server_end import ENDED, NOT_COUNTED, end_of, ends_now
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import ByHandError, InterruptedWork, ServerLostError, StatementRefusedError, UserError
@@ -343,7 +350,7 @@ def _notes(prospect: Prospect) -> Mapping[str, str]:
 
 def _nothing(prospect: Prospect, lasted: float, asked: float | None, left_out: Mapping[str, int], stopped: str) -> str:
     """Why a recording came to nothing; the log, which is gone, is not named."""
-    reasons = ", ".join(f"{count(number)} ({reason})" for reason, number in left_out.items())
+    reasons = reasons_in_words(left_out)
     its = "its" if prospect.connections == 1 else "their"
     kept = (
         f" {number_of(prospect.connections, 'connection')} from before kept {its} settings."

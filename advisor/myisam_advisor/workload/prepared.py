@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.tokens import behind_comments
 
 TEXTLESS = "PREPARE without its text"
 NOT_PREPARED = "of a PREPARE that is not recorded"
@@ -16,12 +17,18 @@ AS_WHAT_IT_RAN = "EXECUTE, kept as what it ran"
 # Of all that tells statements, a probe alone has of EXECUTE no more than that.
 WITHOUT_WHAT_RAN = "probe"
 _MAXIMUM_NAMES = 100_000
-_NAME = rb"(`[^`]{1,256}`|[^\s`;]{1,256})"
-_SUSPECT = re.compile(rb"\s*(?:prepare|execute|deallocate|drop\s+prepare)\b", re.IGNORECASE)
-_PREPARE = re.compile(rb"\s*prepare\s+%s\s+from\s*(\.\.\.\s*(?:;\s*)?\Z)?" % _NAME, re.IGNORECASE)
+NAME = rb"(`[^`]{1,256}`|[^\s`;]{1,256})"
+_SUSPECT = re.compile(rb"\s*(?:/\*|#|--|(?:prepare|execute|deallocate|drop)\b)", re.IGNORECASE)
+_IS_OF_PREPARED = re.compile(rb"\s*(?:prepare|execute|(?:deallocate|drop)\s+prepare)\b", re.IGNORECASE)
+_PREPARE = re.compile(rb"\s*prepare\s+%s\s+from\s*(\.\.\.\s*(?:;\s*)?\Z)?" % NAME, re.IGNORECASE)
 # MariaDB's, which has its text with it: its logs have what that ran as well, before it or behind it.
-_IMMEDIATE = re.compile(rb"\s*execute\s+immediate\b", re.IGNORECASE)
-_USED = re.compile(rb"\s*(execute|deallocate\s+prepare|drop\s+prepare)\s+%s" % _NAME, re.IGNORECASE)
+IMMEDIATE = re.compile(rb"\s*execute\s+immediate\b", re.IGNORECASE)
+_USED = re.compile(rb"\s*(execute|deallocate\s+prepare|drop\s+prepare)\s+%s" % NAME, re.IGNORECASE)
+
+
+def is_of_prepared(statement: bytes) -> bool:
+    """Whether it is PREPARE, EXECUTE or DEALLOCATE PREPARE, also behind a comment."""
+    return _SUSPECT.match(statement) is not None and _IS_OF_PREPARED.match(behind_comments(statement)) is not None
 
 
 class Prepared:
@@ -35,16 +42,17 @@ class Prepared:
 
     def refused(self, event: Event) -> str | None:
         """What it is, where it cannot be sent again."""
-        if not _SUSPECT.match(event.statement):
+        if not is_of_prepared(event.statement):
             return None
-        if (made := _PREPARE.match(event.statement)) is not None:
-            return self._made((event.connection, _plain(made[1])), made[2] is None)
-        if _IMMEDIATE.match(event.statement):
+        statement = behind_comments(event.statement)
+        if (made := _PREPARE.match(statement)) is not None:
+            return self._made((event.connection, plain(made[1])), made[2] is None)
+        if IMMEDIATE.match(statement):
             return AS_WHAT_IT_RAN if self._has_what_ran else None
-        used = _USED.match(event.statement)
+        used = _USED.match(statement)
         if used is None:
             return None
-        key, word = (event.connection, _plain(used[2])), used[1].split()[0].decode().upper()
+        key, word = (event.connection, plain(used[2])), used[1].split()[0].decode().upper()
         if key not in self._names and self._knows_all:
             return f"{word if word != 'DROP' else 'DEALLOCATE'} {NOT_PREPARED}"
         if word != "EXECUTE":
@@ -62,5 +70,6 @@ class Prepared:
         return None
 
 
-def _plain(name: bytes) -> bytes:
+def plain(name: bytes) -> bytes:
+    """A name as servers compare it."""
     return name.strip(b"`").lower()

@@ -7,7 +7,7 @@ from dataclasses import field
 from itertools import chain
 from pathlib import Path
 
-from myisam_advisor.texts.templates import duration, number_of
+from myisam_advisor.texts.templates import count, duration, number_of
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import LAST_MOMENT, Header, Totals, is_moment
 from myisam_advisor.workload.file_writer import WorkloadWriter
@@ -97,21 +97,16 @@ def record_log(
             told.note,
         )
         with WorkloadWriter(output, header) as writer:
-            keep(writer, chain((first,), events), told)
-            for reason, count in reading.left_out.items():
-                writer.leave_out(reason, count)
+            keep(writer, chain((first,), events), reading, told)
             if not writer.statements:
                 raise _holds_nothing(source, log, reading, sample.begin, writer.left_out)
             writer.note.update(told.later)
             writer.note.update(_oddities(reading, file, header.flavour))
-            totals = Totals(
-                writer.statements, writer.ended_at_microseconds, dict(writer.left_out), note=dict(writer.note)
-            )
-    return Recorded(output, header, totals)
+    return Recorded(output, header, writer.totals)
 
 
-def keep(writer: WorkloadWriter, events: Iterator[Event], told: Told = NOTHING_TOLD) -> None:
-    """Write what may be replayed, and leave out the rest by name."""
+def keep(writer: WorkloadWriter, events: Iterator[Event], reading: Reading, told: Told = NOTHING_TOLD) -> None:
+    """Write what may be replayed, and leave out the rest by name, with what was left out while it was read."""
     end = writer.ended_at_microseconds or 0
     prepared, cache = Prepared(writer.header.source), may_cache(writer.header.flavour, writer.header.server_version)
     for event in events:
@@ -129,6 +124,12 @@ def keep(writer: WorkloadWriter, events: Iterator[Event], told: Told = NOTHING_T
             elif writer.write(with_believed_rows(one, cache)):
                 end = max(end, event.start_microseconds + (event.duration_microseconds or 0))
     writer.ended_at_microseconds = min(end, LAST_MOMENT - 1) or None
+    writer.left_out.update(reading.left_out)
+
+
+def reasons_in_words(left_out: Mapping[str, int]) -> str:
+    """What was left out, by reason."""
+    return ", ".join(f"{count(number)} ({reason})" for reason, number in left_out.items())
 
 
 def _oddities(reading: Reading, file: LogFile, flavour: str) -> Mapping[str, str]:
@@ -191,7 +192,7 @@ def _holds_nothing(
             "Give the file that SHOW VARIABLES LIKE '%log_file' names.",
             {},
         )
-    reasons = ", ".join(f"{count} ({reason})" for reason, count in left_out.items()) or "all our own"
+    reasons = reasons_in_words(left_out) or "all our own"
     return NothingRecordedError(
         f"the {source.title} {log} holds no statement: of its {reading.entries} entries were left out: {reasons}.",
         left_out,

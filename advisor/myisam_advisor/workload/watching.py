@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from myisam_advisor.texts.templates import count, duration, number_of, percent
+from myisam_advisor.texts.templates import duration, number_of, percent
 from myisam_advisor.workload.events import Event
-from myisam_advisor.workload.file_format import Header, Totals
+from myisam_advisor.workload.file_format import Header
 from myisam_advisor.workload.file_writer import WorkloadWriter, expect_place
 from myisam_advisor.workload.log_settings import flavour_of, present_settings
-from myisam_advisor.workload.recording import Recorded, keep
+from myisam_advisor.workload.recording import Recorded, keep, reasons_in_words
 from myisam_advisor.workload.sources import live_sources
 from myisam_advisor.workload.sources.base import LiveSource, Reading, Watch
 from myisam_exporter.errors import UserError
@@ -34,14 +34,11 @@ def record_watched(source: LiveSource, session: Session, output: Path, seconds: 
     )
     with WorkloadWriter(output, header) as writer:
         asking = _Asking(watch, reading, seconds)
-        keep(writer, asking.events())
-        for reason, number in reading.left_out.items():
-            writer.leave_out(reason, number)
+        keep(writer, asking.events(), reading)
         if not writer.statements:
             raise UserError(_nothing(source, seconds, writer.left_out))
         writer.note["cost"] = asking.cost()
-        totals = Totals(writer.statements, writer.ended_at_microseconds, dict(writer.left_out), note=dict(writer.note))
-    return Recorded(output, header, totals)
+    return Recorded(output, header, writer.totals)
 
 
 class _Asking:
@@ -76,7 +73,7 @@ class _Asking:
 
 
 def _nothing(source: LiveSource, seconds: float, left_out: Mapping[str, int]) -> str:
-    reasons = ", ".join(f"{count(number)} ({reason})" for reason, number in left_out.items())
+    reasons = reasons_in_words(left_out)
     return (
         f"nothing was recorded in {duration(seconds)}, and no file was written: {source.title} had no statement of another connection that can be replayed"
         f"{f' (left out: {reasons})' if reasons else ''}. Record for longer (--seconds)."

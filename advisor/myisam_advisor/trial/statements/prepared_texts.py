@@ -8,21 +8,18 @@ from __future__ import annotations
 import re
 
 from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.prepared import IMMEDIATE, NAME, plain
 from myisam_advisor.workload.tokens import behind_comments
 
 MAXIMUM_NAMES, MAXIMUM_KEPT_BYTES = 100_000, 64 << 20
 # A longer text is not looked into: what it does is not told then.
 MAXIMUM_TEXT_BYTES = 1 << 16
-_SUSPECT = re.compile(rb"\s*(?:/\*|#|--|(?:prepare|execute|deallocate|drop)\b)", re.IGNORECASE)
-_IS_OF_PREPARED = re.compile(rb"\s*(?:prepare|execute|(?:deallocate|drop)\s+prepare)\b", re.IGNORECASE)
-_NAME = rb"(`[^`]{1,256}`|[^\s`;]{1,256})"
-_PREPARE = re.compile(rb"\s*prepare\s+%s\s+from\b" % _NAME, re.IGNORECASE)
-_IMMEDIATE = re.compile(rb"\s*execute\s+immediate\b", re.IGNORECASE)
-_EXECUTE = re.compile(rb"\s*execute\s+%s" % _NAME, re.IGNORECASE)
+_PREPARE = re.compile(rb"\s*prepare\s+%s\s+from\b" % NAME, re.IGNORECASE)
+_EXECUTE = re.compile(rb"\s*execute\s+%s" % NAME, re.IGNORECASE)
 # Others may be the same name in other letters, as servers compare them: `ä` is `a`, and "a" with ANSI_QUOTES.
 _PLAIN_NAME = re.compile(rb"`?[\w$]+`?")
 _IS_PREPARE = re.compile(rb"\s*prepare\b", re.IGNORECASE)
-_RELEASE = re.compile(rb"\s*(?:deallocate|drop)\s+prepare\s+%s" % _NAME, re.IGNORECASE)
+_RELEASE = re.compile(rb"\s*(?:deallocate|drop)\s+prepare\s+%s" % NAME, re.IGNORECASE)
 _LITERAL = re.compile(
     rb"""\s*(?:'([^'\\]*(?:(?:\\.|'')[^'\\]*)*)'|"([^"\\]*(?:(?:\\.|"")[^"\\]*)*)")\s*(?:using\b.*)?\Z""",
     re.DOTALL | re.IGNORECASE,
@@ -30,11 +27,6 @@ _LITERAL = re.compile(
 _END = b" \t\r\n;\0"
 _ESCAPED = re.compile(rb"""\\(.)|''|\"\"""", re.DOTALL)
 _SPACES = frozenset(b"ntr0bZ")
-
-
-def is_of_prepared(statement: bytes) -> bool:
-    """Whether it is PREPARE, EXECUTE or DEALLOCATE PREPARE, also behind a comment."""
-    return _SUSPECT.match(statement) is not None and _IS_OF_PREPARED.match(behind_comments(statement)) is not None
 
 
 class PreparedTexts:
@@ -49,13 +41,13 @@ class PreparedTexts:
         statement = behind_comments(event.statement)
         released = _RELEASE.match(statement)
         if released is not None:
-            self._release(event.connection, _plain(released[1]))
+            self._release(event.connection, plain(released[1]))
         found = _PREPARE.match(statement)
         if found is None or not _PLAIN_NAME.fullmatch(found[1]):
             if _IS_PREPARE.match(statement):
                 self.forget(event.connection)
             return None
-        text, name = _literal(statement, found.end()), _plain(found[1])
+        text, name = _literal(statement, found.end()), plain(found[1])
         self._release(event.connection, name)
         # Where there is no more room, those of the connection go that prepared first.
         while self._texts and (self._kept >= MAXIMUM_NAMES or self._kept_bytes >= MAXIMUM_KEPT_BYTES):
@@ -68,13 +60,13 @@ class PreparedTexts:
     def executed(self, event: Event) -> Event | None:
         """The statement that the event executes; None where it executes none, or its text is not known."""
         statement = behind_comments(event.statement)
-        immediate = _IMMEDIATE.match(statement)
+        immediate = IMMEDIATE.match(statement)
         if immediate is not None:
             text = _literal(statement, immediate.end())
             return None if text is None else event._replace(statement=text)
         found = _EXECUTE.match(statement)
         texts = self._texts.get(event.connection, {})
-        text, database = (None, None) if found is None else texts.get(_plain(found[1]), (None, None))
+        text, database = (None, None) if found is None else texts.get(plain(found[1]), (None, None))
         return None if text is None else event._replace(statement=text, database=database)
 
     def forget(self, connection: int) -> None:
@@ -105,7 +97,3 @@ def _literal(statement: bytes, begin: int) -> bytes | None:
 
 def _letter(escaped: bytes) -> bytes:
     return b" " if escaped[:1] == b"\\" and escaped[1] in _SPACES else escaped[1:]
-
-
-def _plain(name: bytes) -> bytes:
-    return name.strip(b"`").lower()

@@ -8,9 +8,10 @@ from dataclasses import field, replace
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.statements.calls import called_in
-from myisam_advisor.trial.statements.prepared_texts import PreparedTexts, is_of_prepared
+from myisam_advisor.trial.statements.prepared_texts import PreparedTexts
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.fingerprints import fingerprint
+from myisam_advisor.workload.prepared import is_of_prepared
 from myisam_advisor.workload.quoted_names import has_quoted_names
 from myisam_advisor.workload.set_statement import behind_set_statement
 from myisam_advisor.workload.statements import Touched, refused, touched

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from myisam_advisor.texts.templates import count, duration, percent, rounded, size
-from myisam_advisor.workload.file_format import Header, Totals
+from myisam_advisor.workload.file_format import Header
 from myisam_advisor.workload.file_writer import WorkloadWriter, expect_place
 from myisam_advisor.workload.log_settings import flavour_of
 from myisam_advisor.workload.probing.decoding import Decoder
@@ -22,7 +22,7 @@ from myisam_advisor.workload.probing.kernel import counted
 from myisam_advisor.workload.probing.known_statements import known_statements
 from myisam_advisor.workload.probing.ring import Records, Ring
 from myisam_advisor.workload.probing.watched_server import WatchedServer
-from myisam_advisor.workload.recording import Recorded, Told, keep
+from myisam_advisor.workload.recording import Recorded, Told, keep, reasons_in_words
 from myisam_advisor.workload.server_end import ENDED, NOT_COUNTED, ends_now
 from myisam_advisor.workload.sources.base import Reading
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -119,24 +119,16 @@ class Probing:
             lost, later = self._captured(prospect, file, begun, tick)
             executions = server.executions(is_lossy=bool(lost), known=self._known)
             writer = opened.enter_context(WorkloadWriter(self._output, header))
-            keep(
-                writer,
-                Decoder(since // 1000, executions).events(Records(file), reading),
-                Told(ignored_connections=ours),
-            )
-            for reason, number in {**reading.left_out, **({LOST: lost} if lost else {})}.items():
-                writer.leave_out(reason, number)
+            reading.left_out.update({LOST: lost} if lost else {})
+            events = Decoder(since // 1000, executions).events(Records(file), reading)
+            keep(writer, events, reading, Told(ignored_connections=ours))
             if not writer.statements:
-                reasons = ", ".join(f"{count(number)} ({reason})" for reason, number in writer.left_out.items())
                 raise UserError(
                     f"nothing was recorded in {duration(self._seconds)}, and no file was written: the server was asked nothing that can be replayed "
-                    f"(left out: {reasons or 'nothing'}). Record for longer (--seconds)."
+                    f"(left out: {reasons_in_words(writer.left_out) or 'nothing'}). Record for longer (--seconds)."
                 )
             writer.note.update(later)
-            totals = Totals(
-                writer.statements, writer.ended_at_microseconds, dict(writer.left_out), note=dict(writer.note)
-            )
-        return Recorded(self._output, header, totals)
+        return Recorded(self._output, header, writer.totals)
 
     def _captured(
         self, prospect: Prospect, file: BinaryIO, begun: Callable[[], None], tick: Callable[[float], None]

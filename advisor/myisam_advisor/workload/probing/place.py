@@ -26,7 +26,8 @@ _LANDING_PAD = b"\xf3\x0f\x1e\xfa"
 # push of a register, without and with the prefix that r8 to r15 have.
 _PUSHES = range(0x50, 0x58)
 _PREFIXED_PUSH = 0x41
-INSTEAD = "Record with the slow log (leave --source out), or with --source performance-schema where its history is on."
+# Of --from: `prove` has that alone.
+INSTEAD = "Record with the slow log (leave --from out), or with --from performance-schema where its history is on."
 
 
 class Command(IntEnum):
@@ -169,7 +170,7 @@ def place_of(pid: int, proc: Path = Path("/proc")) -> Place:
         raise UserError(
             f"process {pid} ({program or 'which is gone'}) is no server: its program has no dispatch_command. Name the server's own socket (--socket), not a proxy's. {INSTEAD}"
         )
-    raise UserError(f"the server's binary cannot be probed: {refused}. Record with the slow log: leave --source out.")
+    raise UserError(f"the server's binary cannot be probed: {refused}. Record with the slow log: leave --from out.")
 
 
 def places_of(pid: int) -> list[Place]:

@@ -30,6 +30,7 @@ from myisam_advisor.workload.sources.base import (
     without_hole,
     without_restart,
 )
+from myisam_advisor.workload.tokens import behind_comments
 
 _COMMANDS = (
     rb"Sleep|Quit|Init DB|Query|Field List|Create DB|Drop DB|Refresh|Shutdown|Statistics|Processlist|Connect Out|Connect|Kill|Debug|Ping|Time"
@@ -42,7 +43,7 @@ _ENTRY = re.compile(
     rb"(?:^|(?<=\0))(?:(%s)[\t ]+|\t\t *)(\d{1,18}) (%s)(?:\t| *\r?$)" % (_TIMES, _COMMANDS), re.MULTILINE
 )
 _ON, _USING = b" on ", b" using "
-_CALL = re.compile(rb"\s*(?:/\*[^*]{0,200}\*/\s*)?call\b", re.IGNORECASE)
+_CALL = re.compile(rb"\s*call\b", re.IGNORECASE)
 _TEXT_EXECUTE = re.compile(rb"\s*execute\b", re.IGNORECASE)
 _MAXIMUM_CONNECTIONS = 100_000
 INNER = "inner statement of EXECUTE"
@@ -143,7 +144,8 @@ class _GeneralLog:
         self._to_come.discard(connection)
         event = Event(connection, moment, None, self._databases.get(connection), statement, prepared=is_execution)
         is_unknown = not prepared and self._prepared.refused(event) is not None
-        if not prepared and _TEXT_EXECUTE.match(statement):
+        words = behind_comments(statement)
+        if not prepared and _TEXT_EXECUTE.match(words):
             if is_unknown:
                 # Of what was prepared nobody knows the text: what it ran is written behind it.
                 self._reading.left_out[AS_WHAT_IT_RAN] += 1
@@ -153,7 +155,7 @@ class _GeneralLog:
         used = None if prepared else used_database(statement)
         if used is not None:
             self._remember(connection, used)
-        self._reading.calls += _CALL.match(statement) is not None
+        self._reading.calls += _CALL.match(words) is not None
         if exact:
             self._reading.resolution_microseconds = 1
             yield event

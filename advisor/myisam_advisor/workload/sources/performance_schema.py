@@ -214,7 +214,7 @@ class History(Watch):
         if not rows:
             raise UserError(
                 "performance_schema does not watch the account of this program, or does not time statements (setup_actors, setup_instruments). "
-                "Record with the server's slow log: leave --source out."
+                "Record with the server's slow log: leave --from out."
             )
         timer, now = _count(rows[0][0]), finite_number(rows[0][1]) or 0
         return timer, int(now * 1e6) - timer // _PICOSECONDS
@@ -252,7 +252,7 @@ def _pairs(rows: Sequence[Row]) -> dict[str, str]:
 
 def _table_to_read(variables: Mapping[str, str], ask: Callable[[Sql, int], list[Row]]) -> str:
     """The longest history that is on. Raises UserError where none is."""
-    instead = "or record with the server's slow log: leave --source out."
+    instead = "or record with the server's slow log: leave --from out."
     if _RING_SIZE not in variables:
         # MySQL 5.5 has no consumer of that name, and does not start with one in its option file.
         raise UserError(

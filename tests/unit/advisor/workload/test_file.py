@@ -37,7 +37,7 @@ def written(path: Path, *events: Event, header: Header = HEADER) -> Path:
     with WorkloadWriter(path, header) as writer:
         for event in events:
             writer.write(event)
-        writer.leave_out("LOAD DATA", 3)
+        writer.left_out["LOAD DATA"] = 3
         writer.ended_at_microseconds = 1_700_000_060_000_000
         writer.note["connections before"] = "7"
     return path

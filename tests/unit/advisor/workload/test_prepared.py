@@ -26,6 +26,12 @@ def test_with_its_text_it_is_sent_and_used_by_its_own_connection_until_it_ends()
     assert told == [None, None, gone, None, gone, None, None]
 
 
+def test_a_comment_before_them_hides_none_of_them() -> None:
+    """As programs write that mark their statements: /* application */."""
+    told = refused((8, b"/* a */ PREPARE st FROM..."), (8, b"# a\nEXECUTE st"), (8, b"/* a */ -- b\n DROP PREPARE st"), (8, b"/* a */ SELECT 1"))
+    assert told == ["PREPARE without its text", "EXECUTE of a PREPARE that is not recorded", "DEALLOCATE of a PREPARE that is not recorded", None]
+
+
 def test_what_is_executed_immediately_is_kept_as_what_it_ran_or_with_its_text() -> None:
     sent = (b"EXECUTE IMMEDIATE 'SELECT 1'", b"execute\n immediate @text USING 5", b"EXECUTE immediately")
     not_prepared = "EXECUTE of a PREPARE that is not recorded"

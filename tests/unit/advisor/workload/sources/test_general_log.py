@@ -84,6 +84,8 @@ def test_a_prepared_statement_is_told_with_its_values_once() -> None:
     events, reading = parsed(MYSQL % (0, b"Query", b"PREPARE s FROM 'SELECT ?'") + log + MYSQL % (5, b"Execute", b"SELECT 7"))
     assert [(event.statement, event.prepared) for event in events[1:]] == [(b"SELECT 5", True), (b"EXECUTE s", False), (b"SELECT 7", True)]
     assert reading.left_out == {"administrator command": 1, INNER: 1}
+    behind_comment = parsed(MYSQL % (0, b"Query", b"PREPARE s FROM 'SELECT ?'") + log.replace(b"EXECUTE s", b"/* application */ EXECUTE s"))
+    assert [event.statement for event in behind_comment[0][2:]] == [b"/* application */ EXECUTE s"]
 
 
 @pytest.mark.parametrize(
