@@ -120,15 +120,13 @@ class DatabaseFolder:
 def tables_of_any_engine(path: str, owner: int | None) -> frozenset[str] | None:
     """The tables of which a file lies in the directory; None where it cannot be read."""
     try:
-        descriptor = ForeignFiles(owner).open_directory(path)
+        with DatabaseFolder.opened(path, owner) as folder:
+            names = folder.files
     except OSError as error:
         refuse_exhaustion(error)
         return None
-    try:
-        stems = [
-            stem.rpartition("_")[0] if f".{ending}" == SERIALISED else stem
-            for stem, _, ending in (name.rpartition(".") for name in os.listdir(descriptor))
-        ]
-    finally:
-        os.close(descriptor)
+    stems = [
+        stem.rpartition("_")[0] if f".{ending}" == SERIALISED else stem
+        for stem, _, ending in (name.rpartition(".") for name in names)
+    ]
     return frozenset(named[0] for named in map(decode_table, stems) if named is not None)

@@ -38,7 +38,7 @@ def _table(one: Prediction) -> dict[str, object]:
     return {
         "schema_name": one.name[0],
         "table_name": one.name[1],
-        "engine": one.engine,
+        "engine": one.structure.engine,
         "to": one.to,
         "fails": one.fails,
         "errors": list(map(_error, one.errors)),

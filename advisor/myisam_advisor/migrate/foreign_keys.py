@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from myisam_advisor.migrate.change import Change, Subject, TableName
 from myisam_advisor.migrate.key_lengths import trees_of
 from myisam_advisor.migrate.refusal import Refusal
-from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, ServerKind
+from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_advisor.texts.templates import object_name
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Index, Structure
-from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, statement
+from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, sql_list, statement
 
 # What InnoDB compares of two columns: the length and sign of numbers, the collation of texts, of bytes nothing. None where it is not known here.
 Compared = tuple[object, ...] | None
@@ -72,7 +72,7 @@ def compared(column: Column) -> Compared:
 
 def with_foreign(errors: Sequence[Refusal], found: Sequence[Refusal], here: ServerKind) -> list[Refusal]:
     """All errors in the server's order: old ones meet the constraints at the end, when the copy gets the table's name."""
-    if not _looks_first(here):
+    if not here.keeps_dictionary:
         return [*errors, *found]
     place = next((number for number, one in enumerate(errors) if one.code in OF_ENGINE), len(errors))
     return [*errors[:place], *found, *errors[place:]]
@@ -85,12 +85,8 @@ def foreign_refusals(structure: Structure, keys: Sequence[ForeignKey], here: Ser
     return [one for key in keys for one in _of_key(structure, key, here)]
 
 
-def _looks_first(here: ServerKind) -> bool:
-    return not here.is_mariadb and here.version >= DICTIONARY_SINCE
-
-
 def _of_key(structure: Structure, key: ForeignKey, here: ServerKind) -> Iterator[Refusal]:
-    new = _looks_first(here)
+    new = here.keeps_dictionary
     named = {column.name.lower(): column for column in structure.columns}
     gone = [name for name in key.refers_to if name.lower() not in named]
     mend = f"Mend it, or drop the constraint: {_dropped(key)}"
@@ -159,20 +155,9 @@ def foreign_changes(subject: Subject, keys: Sequence[ForeignKey]) -> Iterator[Ch
 def _without_parent(table: Sql, key: ForeignKey) -> Sql:
     """The statement that counts rows that refer to none."""
     pairs = list(zip(map(quote_identifier, key.columns), map(quote_identifier, key.refers_to), strict=True))
-    joined, *others = (statement("there.{} = here.{}", one, other) for one, other in pairs)
-    present = [statement("there.{} IS NOT NULL", one) for one, _ in pairs]
-    for one in others:
-        joined = statement("{} AND {}", joined, one)
-    wanted = present[0]
-    for one in present[1:]:
-        wanted = statement("{} AND {}", wanted, one)
-    child = quote_table(*key.child)
-    nothing = statement("here.{} IS NULL", pairs[0][1])
+    joined = sql_list((statement("there.{} = here.{}", one, other) for one, other in pairs), " AND ")
+    wanted = sql_list((statement("there.{} IS NOT NULL", one) for one, _ in pairs), " AND ")
     return statement(
-        "SELECT COUNT(*) FROM {} AS there LEFT JOIN {} AS here ON {} WHERE {} AND {};",
-        child,
-        table,
-        joined,
-        wanted,
-        nothing,
-    )
+        "SELECT COUNT(*) FROM {} AS there LEFT JOIN {} AS here ON {} WHERE {} AND here.{} IS NULL;",
+        quote_table(*key.child), table, joined, wanted, pairs[0][1],
+    )  # fmt: skip

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from myisam_advisor.migrate.change import TableName
 from myisam_advisor.migrate.foreign_keys import BYTES, NUMBER, TEXT, Compared, ForeignKey, compared
-from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, ServerKind
+from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_advisor.migrate.tables import MYISAM, FoundTable
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files import structure as types
@@ -64,7 +64,7 @@ def with_foreign_keys(
     names = {one.name for one in tables if one.structure.engine == MYISAM}
     if not names:
         return list(tables), ""
-    if not here.is_mariadb and here.version >= DICTIONARY_SINCE:
+    if here.keeps_dictionary:
         rows = session.rows_or_unknown(OF_DICTIONARY, 11)
         found = [] if isinstance(rows, Unknown) else _of_dictionary(rows, names)
     else:

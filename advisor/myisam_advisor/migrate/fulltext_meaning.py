@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from myisam_advisor.migrate.change import Change, Subject
-from myisam_advisor.migrate.fulltext_parsers import parser_changes
+from myisam_advisor.migrate.fulltext_parsers import boolean_search, columns_of, parser_changes
 from myisam_advisor.migrate.fulltext_settings import (
     BUILT_IN_FILE,
     INNODB_SHORTEST,
@@ -21,7 +21,7 @@ from myisam_advisor.migrate.fulltext_settings import (
 )
 from myisam_advisor.migrate.innodb_names import document_number
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.structure import Index, Structure
+from myisam_exporter.files.structure import Structure
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_text, sql_list, statement
 
 # Words of one character and more that neither engine has among its stopwords.
@@ -39,7 +39,7 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
     yield from _document_numbers(subject)
     indexes = subject.structure.of_kind(types.FULLTEXT)
     for index in [one for one in indexes if not one.parser][:1]:
-        columns = _columns(subject.structure, index)
+        columns = columns_of(subject.structure, index)
         yield from _lengths(subject, columns)
         yield from _stopwords(subject, columns)
         yield from _required(subject, columns)
@@ -47,7 +47,7 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
             "fulltext-syntax",
             "IN BOOLEAN MODE what MyISAM passes over ends with error 1064: 'a@b' (addresses), 'word+', '++x', '(x'. Take + - < > ( ) ~ * @ out of what people type."
             " A hyphen within a word is an operator, too, and no error tells: 'e-mail' asks for e without mail. Quote such words: '\"e-mail\"'.",
-            _boolean(subject, columns, "a@b"),
+            boolean_search(subject, columns, "a@b"),
         )
         yield from _operators(subject, columns)
     yield from parser_changes(subject)
@@ -55,7 +55,7 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
         yield Change(
             "fulltext-ranking",
             "Words in more than half of the rows are found too, and relevance has other figures. IN BOOLEAN MODE rows come by relevance, too, no more as they were inserted.",
-            _natural(subject, _columns(subject.structure, index)),
+            _natural(subject, columns_of(subject.structure, index)),
         )
         yield from _temporary_copy(subject)
         yield Change(
@@ -90,19 +90,6 @@ def _document_numbers(subject: Subject) -> Iterator[Change]:
     )
 
 
-def _columns(structure: Structure, index: Index) -> Sql:
-    return sql_list(quote_identifier(structure.columns[part.column].name) for part in index.parts)
-
-
-def _boolean(subject: Subject, columns: Sql, words: str) -> Sql:
-    return statement(
-        "SELECT COUNT(*) FROM {} WHERE MATCH ({}) AGAINST ({} IN BOOLEAN MODE);",
-        subject.table,
-        columns,
-        quote_text(words),
-    )
-
-
 def _natural(subject: Subject, columns: Sql) -> Sql:
     return statement(
         "SELECT COUNT(*) FROM {} WHERE MATCH ({}) AGAINST ({});", subject.table, columns, quote_text("word")
@@ -123,7 +110,7 @@ def _lengths(subject: Subject, columns: Sql) -> Iterator[Change]:
         if after < before
         else f"FULLTEXT finds no words of less than {after} characters ({of_after}), which was {before} ({of_before}).{mend}"
     )
-    yield Change("fulltext-length", what, _boolean(subject, columns, _word_of(min(before, after))))
+    yield Change("fulltext-length", what, boolean_search(subject, columns, _word_of(min(before, after))))
 
 
 def _of(variable: str, said: int | None) -> str:
@@ -151,14 +138,14 @@ def _stopwords(subject: Subject, columns: Sql) -> Iterator[Change]:
         if found and after and shortest is not None and shortest <= OWN_CHARACTERS:
             found += f", {OWN_STOPWORDS} no more"
         what = f"FULLTEXT leaves out {after or 'no stopwords'} instead of MyISAM's {MYISAM_STOPWORDS}{found}."
-        yield Change("fulltext-stopwords", what, _boolean(subject, columns, "because"))
+        yield Change("fulltext-stopwords", what, boolean_search(subject, columns, "because"))
     elif file:
         what = f"FULLTEXT leaves out {after or 'no stopwords'} instead of those in {file}; innodb_ft_server_stopword_table names a table of yours."
-        yield Change("fulltext-stopwords", what, _boolean(subject, columns, "about"))
+        yield Change("fulltext-stopwords", what, boolean_search(subject, columns, "about"))
     elif after:
         what = f"FULLTEXT leaves out {after}, where it had none (ft_stopword_file is empty): 'about' and 'where' are not found any more. "
         mend = "To keep that, SET GLOBAL innodb_ft_enable_stopword = OFF before the ALTER."
-        yield Change("fulltext-stopwords", what + mend, _boolean(subject, columns, "about"))
+        yield Change("fulltext-stopwords", what + mend, boolean_search(subject, columns, "about"))
 
 
 def _required(subject: Subject, columns: Sql) -> Iterator[Change]:
@@ -173,7 +160,7 @@ def _required(subject: Subject, columns: Sql) -> Iterator[Change]:
     yield Change(
         "fulltext-required",
         f"IN BOOLEAN MODE '{shown}' finds nothing: MyISAM passes over stopwords and short words with +, InnoDB looks for them. Leave them out of what is asked for.",
-        _boolean(subject, columns, shown),
+        boolean_search(subject, columns, shown),
     )
 
 
@@ -184,7 +171,7 @@ def _operators(subject: Subject, columns: Sql) -> Iterator[Change]:
         yield Change(
             "fulltext-operators",
             f"IN BOOLEAN MODE ft_boolean_syntax ({operators}) does not count any more: the signs mean what they do by default, and words without one may be missing.",
-            _boolean(subject, columns, "one two"),
+            boolean_search(subject, columns, "one two"),
         )
 
 
@@ -201,7 +188,7 @@ def _other_columns(subject: Subject) -> Iterator[Change]:
         yield Change(
             "fulltext-columns",
             "MATCH over columns that no index has exactly ends with error 1191 IN BOOLEAN MODE, too; MyISAM reads the table. Make an index for each such search.",
-            _boolean(subject, names, "word"),
+            boolean_search(subject, names, "word"),
         )
 
 

@@ -106,11 +106,18 @@ def _of_ngram(subject: Subject, index: Index) -> Iterator[Change]:
     )
 
 
-def _search(subject: Subject, index: Index, words: str) -> Sql:
-    names = sql_list(quote_identifier(subject.structure.columns[part.column].name) for part in index.parts)
+def columns_of(structure: Structure, index: Index) -> Sql:
+    """The columns that an index is over."""
+    return sql_list(quote_identifier(structure.columns[part.column].name) for part in index.parts)
+
+
+def boolean_search(subject: Subject, columns: Sql, words: str) -> Sql:
+    """The statement that searches for these words."""
     return statement(
         "SELECT COUNT(*) FROM {} WHERE MATCH ({}) AGAINST ({} IN BOOLEAN MODE);",
-        subject.table,
-        names,
-        quote_text(words),
-    )
+        subject.table, columns, quote_text(words),
+    )  # fmt: skip
+
+
+def _search(subject: Subject, index: Index, words: str) -> Sql:
+    return boolean_search(subject, columns_of(subject.structure, index), words)

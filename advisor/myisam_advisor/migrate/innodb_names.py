@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from myisam_advisor.migrate.refusal import Refusal, drop_index
 from myisam_advisor.migrate.row_size import has_row_identity
-from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, ServerKind
+from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.server.sql import Sql, quote_identifier
@@ -70,7 +70,7 @@ def document_index(structure: Structure, kind: ServerKind, table: Sql) -> Iterat
         fits = index.unique and index.name == DOCUMENT_INDEX and first == DOCUMENT_COLUMN
         if not fits or len(index.parts) > 1 or index.parts[0].descending:
             why = f"{index.name} is the name of InnoDB's own index for FULLTEXT: it must be UNIQUE, over {DOCUMENT_COLUMN} alone, in capitals, and not DESC"
-            old = fits and not kind.is_mariadb and kind.version < DICTIONARY_SINCE
+            old = fits and not (kind.is_mariadb or kind.keeps_dictionary)
             yield Refusal(1280 if old else 1798, why, drop_index(table, index.name))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from myisam_advisor.migrate.innodb_formats import effective_row_format
 from myisam_advisor.migrate.refusal import Refusal, drop_index
 from myisam_advisor.migrate.row_size import OLD_FORMATS
-from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, ServerKind
+from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.structure import Column, Index, Structure
@@ -79,7 +79,7 @@ def key_parts(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Re
 
 def cuts_parts(structure: Structure, kind: ServerKind) -> bool:
     """Whether it is the server that knows of the limit. MySQL 8.0 and later look at a format that is asked for, not at the default one."""
-    if kind.is_mariadb or kind.version < DICTIONARY_SINCE:
+    if not kind.keeps_dictionary:
         return not (kind.large_prefix or kind.since((8, 0), (10, 3)))
     return structure.row_format in OLD_FORMATS
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from myisam_advisor.migrate.prediction import Prediction
+from myisam_advisor.migrate.row_size import has_whole_key
 from myisam_advisor.migrate.server_kind import ServerKind
 
 _PLAIN = re.compile(r"\w+", re.ASCII)
@@ -36,7 +37,7 @@ def beside_writers(one: Prediction, here: ServerKind) -> Iterator[str]:
 
 
 def _unfit(one: Prediction, here: ServerKind) -> str:
-    if not one.has_whole_key:
+    if not has_whole_key(one.structure):
         return "it deletes by a primary or unique key of columns that are never NULL, and the table has none"
     if one.has_triggers and not here.since(*SEVERAL_TRIGGERS_SINCE):
         return f"the table has triggers, and {here.label} takes no more for the same event"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from myisam_advisor.migrate.change import Change, Subject
 from myisam_advisor.migrate.refusal import Refusal
-from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, ServerKind
+from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_advisor.migrate.table_spaces import OWN_FILE, named_tablespace, shared_tablespace
 from myisam_exporter.files.structure import Structure
 from myisam_exporter.server.sql import Sql, statement
@@ -71,7 +71,7 @@ def _is_followed(structure: Structure, kind: ServerKind) -> bool:
 
 
 def _is_known(data: str, kind: ServerKind) -> bool:
-    return kind.is_mariadb or kind.version < DICTIONARY_SINCE or kind.places.takes(data)
+    return not kind.keeps_dictionary or kind.places.takes(data)
 
 
 def _passes_over_index(kind: ServerKind) -> bool:

@@ -17,7 +17,6 @@ from myisam_advisor.migrate.old_names import refused_names
 from myisam_advisor.migrate.redo_log import long_rows, rows_beyond_log
 from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.refusals import refusals, shortened_indexes
-from myisam_advisor.migrate.row_size import has_whole_key
 from myisam_advisor.migrate.server_kind import DEFAULT_PAGE_BYTES, INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Contents, Range, bytes_after
 from myisam_advisor.migrate.tables import MERGE, FoundTable
@@ -29,8 +28,8 @@ from myisam_advisor.texts.templates import object_name
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.myi_header import NO_HEADER
-from myisam_exporter.files.structure import Column, Index, Structure
-from myisam_exporter.server.sql import Sql, quote_table, statement
+from myisam_exporter.files.structure import Index, Structure
+from myisam_exporter.server.sql import Sql, quote_table, sql_list, statement
 
 # The target refuses partitions of MyISAM; converted before the upgrade, they are none any more.
 OF_PARTITIONS = 1178
@@ -56,21 +55,17 @@ class Prediction:
     """
 
     name: TableName
-    engine: str
+    structure: Structure
     to: str
     errors: tuple[Refusal, ...]
     changes: tuple[Change, ...]
     contents: Contents | None
     lasting: Lasting | None
     bytes_after: Range | None
-    row_format: str = ""
-    columns: tuple[Column, ...] = ()
-    key_block_size: int = 0
     script_errors: tuple[Refusal, ...] = ()
     target_errors: tuple[Refusal, ...] = ()
     remade: tuple[Index, ...] = ()
-    # What a copy beside writers asks for, and what may stop it.
-    has_whole_key: bool = False
+    # What may stop a copy beside writers.
     has_triggers: bool = False
     target_script_errors: tuple[Refusal, ...] = ()
     unchanged: Sql = statement("")
@@ -185,15 +180,12 @@ def _one(
     own = own_copy(table.name, contents, to, here, machine) if contents else None
     after = _size(table.structure, contents, to, here, own) if contents else None
     lasts = lasting(contents, after, to, here, machine, own) if contents and after else None
-    known = {one.code for one in errors} | {OF_PARTITIONS}
-    there = _on_target(table, table.structure, to, target, name, errors) if target is not None else []
     # What the script writes, which resets options, is refused of less.
-    of_script = _on_target(table, bare, to, target, name, errors) if target is not None else []
+    there, of_script = (_on_target(table, made, to, target, name, errors) for made in (table.structure, bare))
     return Prediction(
-        table.name, table.structure.engine, to, tuple(errors), (*limits(table.name[0], to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)), table.contents,
-        lasts, after, table.structure.row_format, table.structure.columns, table.structure.option(BLOCK_SIZE), tuple(on_this_server(bare, replace(here, refused_algorithm=""))),
-        tuple(one for one in there if one.code not in known), _remade(bare, table.structure.option(BLOCK_SIZE), to, here),
-        has_whole_key(table.structure), table.triggers, tuple(one for one in of_script if one.code not in known),
+        table.name, table.structure, to, tuple(errors), (*limits(table.name[0], to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)), table.contents,
+        lasts, after, tuple(on_this_server(bare, replace(here, refused_algorithm=""))), there,
+        _remade(bare, table.structure.option(BLOCK_SIZE), to, here), table.triggers, of_script,
         still_the_same(table.name, table.structure, here),
     )  # fmt: skip
 
@@ -211,12 +203,15 @@ def _certain(structure: Structure, to: str, kind: ServerKind, name: Sql) -> list
 
 
 def _on_target(
-    table: FoundTable, made: Structure, to: str, target: ServerKind, name: Sql, errors: Sequence[Refusal]
-) -> list[Refusal]:
+    table: FoundTable, made: Structure, to: str, target: ServerKind | None, name: Sql, errors: Sequence[Refusal]
+) -> tuple[Refusal, ...]:
     """The same on the target, with the constraints that refer to the table: a dump, and an upgrade, takes them along. What is refused here for the same reason is told."""
+    if target is None:
+        return ()
     foreign = foreign_refusals(made, table.referred_by, target) if to == INNODB else []
-    told = {one.why for one in errors}
-    return [one for one in with_foreign(_certain(made, to, target, name), foreign, target) if one.why not in told]
+    reasons, codes = {one.why for one in errors}, {one.code for one in errors} | {OF_PARTITIONS}
+    found = with_foreign(_certain(made, to, target, name), foreign, target)
+    return tuple(one for one in found if one.why not in reasons and one.code not in codes)
 
 
 def _changes(subject: Subject, target: ServerKind | None) -> tuple[Change, ...]:
@@ -335,11 +330,8 @@ def _as_view(table: FoundTable) -> str:
     members = [member for member in table.union if member not in table.gone]
     if not 0 < len(members) <= MOST_IN_VIEW:
         return f"{drop} and CREATE VIEW with UNION ALL over its {len(members)} members."
-    first, *others = (quote_table(*member) for member in members)
-    view = statement("CREATE VIEW {} AS SELECT * FROM {}", name, first)
-    for member in others:
-        view = statement("{} UNION ALL SELECT * FROM {}", view, member)
-    return f"{drop} {view};"
+    all_of_them = sql_list((quote_table(*member) for member in members), " UNION ALL SELECT * FROM ")
+    return f"{drop} {statement('CREATE VIEW {} AS SELECT * FROM {};', name, all_of_them)}"
 
 
 def in_order(predictions: Sequence[Prediction], idle: Mapping[TableName, float]) -> tuple[TableName, ...]:

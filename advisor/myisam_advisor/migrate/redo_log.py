@@ -16,7 +16,7 @@ from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.widths import LEAST_ROW_BYTES, PACKED
 from myisam_advisor.texts.templates import size
 from myisam_exporter.files.structure import Column, Structure
-from myisam_exporter.server.sql import Sql, quote_identifier, statement
+from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statement
 
 SHARE_OF_LOG = 10
 # Of a long row what is its headers: each block of 16 MB has 20 bytes.
@@ -65,7 +65,4 @@ def _larger_log(here: ServerKind) -> str:
 
 def _lengths(blobs: list[Column]) -> Sql:
     """How long all of them are together."""
-    total, *others = (statement("COALESCE(LENGTH({}), 0)", quote_identifier(one.name)) for one in blobs)
-    for one in others:
-        total = statement("{} + {}", total, one)
-    return total
+    return sql_list((statement("COALESCE(LENGTH({}), 0)", quote_identifier(one.name)) for one in blobs), " + ")

@@ -36,7 +36,7 @@ from myisam_advisor.migrate.places import refused_places
 from myisam_advisor.migrate.refusal import WARNING, Check, Refusal, drop_index
 from myisam_advisor.migrate.repeated_members import refused_members
 from myisam_advisor.migrate.row_size import OLD_FORMATS, counted_trees, full_row_bytes, has_row_identity, limit_bytes
-from myisam_advisor.migrate.server_kind import ARIA, DICTIONARY_SINCE, INNODB, ServerKind
+from myisam_advisor.migrate.server_kind import ARIA, INNODB, ServerKind
 from myisam_advisor.migrate.table_spaces import as_placed, missing_tablespace, refused_compression, refused_tablespaces
 from myisam_advisor.texts.lists import listed
 from myisam_exporter.files import structure as types
@@ -266,7 +266,7 @@ def _add_primary_key(structure: Structure, table: Sql) -> str:
 
 
 def _partitions(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    if structure.partitioned and not kind.is_mariadb and kind.version >= (8, 0):
+    if structure.partitioned and kind.keeps_dictionary:
         yield Refusal(
             1178, f"{kind.label} opens no partitioned MyISAM table", "Convert it under MySQL 5.7, before the upgrade."
         )
@@ -385,7 +385,7 @@ OF_ARIA: tuple[Check, ...] = (_partitions, refused_members, refused_defaults, _a
 def _checks_of(to: str, kind: ServerKind) -> tuple[Check, ...]:
     if to != INNODB:
         return (_algorithm, parsers_not_loaded, *OF_ARIA, *OF_ROWS, parsers_refused_by_aria)
-    of_engine = OF_MARIADB if kind.is_mariadb else OF_MYSQL if kind.version >= DICTIONARY_SINCE else OF_OLD_MYSQL
+    of_engine = OF_MARIADB if kind.is_mariadb else OF_MYSQL if kind.keeps_dictionary else OF_OLD_MYSQL
     return (
         _algorithm,
         parsers_not_loaded,

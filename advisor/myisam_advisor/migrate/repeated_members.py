@@ -18,7 +18,7 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.session import Session
-from myisam_exporter.server.sql import Sql, plain_words, statement
+from myisam_exporter.server.sql import Sql, plain_words, sql_list, statement
 
 REPEATED = 1291
 # Of all tables together; of what is not asked only members that are the same to the byte are told.
@@ -80,12 +80,11 @@ def _names(kind: ServerKind, session: Session) -> dict[int, tuple[str, str]]:
 def _repeats(one: MemberList, names: tuple[str, str], session: Session) -> bool:
     charset, collation = names
     first, *others = (_literal(charset, member) for member in one[1])
-    members = statement("SELECT {} AS member", first)
-    for other in others:
-        members = statement("{} UNION ALL SELECT {}", members, other)
+    members = sql_list((statement("{} AS member", first), *others), " UNION ALL SELECT ")
     question = statement(
-        "SELECT COUNT(member) - COUNT(DISTINCT member COLLATE {}) FROM ({}) AS members", plain_words(collation), members
-    )
+        "SELECT COUNT(member) - COUNT(DISTINCT member COLLATE {}) FROM (SELECT {}) AS members",
+        plain_words(collation), members,
+    )  # fmt: skip
     rows = session.rows_or_unknown(question, 1)
     return not isinstance(rows, Unknown) and any((whole_number(row[0]) or 0) > 0 for row in rows)
 

@@ -174,7 +174,7 @@ def _failing(alike: Sequence[Prediction], migration: Migration) -> Iterable[Rend
 
 
 def _now(one: Prediction) -> str:
-    return size(one.contents.total_bytes) if one.contents else one.engine
+    return size(one.contents.total_bytes) if one.contents else one.structure.engine
 
 
 def _table(converting: Sequence[Prediction]) -> Table:

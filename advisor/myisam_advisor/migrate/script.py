@@ -252,7 +252,7 @@ def _held(one: Prediction) -> list[Change]:
 
 def _statements(one: Prediction, here: ServerKind) -> list[Sql]:
     table = quote_table(*one.name)
-    total = values_sum(one.columns)
+    total = values_sum(one.structure.columns)
     return [
         forgets(here),
         statement("CHECK TABLE {};", table),

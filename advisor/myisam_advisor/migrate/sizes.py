@@ -48,7 +48,7 @@ from myisam_advisor.migrate.row_size import (
     stored,
 )
 from myisam_advisor.migrate.sampled_words import sampled_words_bytes, with_popular
-from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, INNODB, ServerKind
+from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.widths import Widths, key_bytes, part_bytes, text_bytes, widths_of, within_index
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
@@ -147,9 +147,7 @@ def _room_to_keep(structure: Structure, here: ServerKind) -> tuple[float, float]
 
 def _least_file(here: ServerKind) -> float:
     """An empty table of one index."""
-    return LEAST_FILE_BYTES[
-        "mariadb" if here.is_mariadb else "dictionary" if here.version >= DICTIONARY_SINCE else "old"
-    ]
+    return LEAST_FILE_BYTES["mariadb" if here.is_mariadb else "dictionary" if here.keeps_dictionary else "old"]
 
 
 def _trees(structure: Structure, contents: Contents, is_sorted: bool, widths: Widths, most: bool) -> Iterator[int]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from myisam_advisor.migrate.change import Change, Subject
 from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
 from myisam_advisor.migrate.refusal import Refusal
-from myisam_advisor.migrate.server_kind import DICTIONARY_SINCE, ServerKind
+from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_exporter.files.structure import Structure
 from myisam_exporter.server.sql import Sql, statement
 
@@ -26,8 +26,7 @@ IN_OWN_FILE = "Or: ALTER TABLE ... TABLESPACE innodb_file_per_table, in the same
 
 def named_tablespace(structure: Structure, kind: ServerKind) -> str:
     """The one that the table was made with, "" where none was named, or nobody acts upon it."""
-    acts = not kind.is_mariadb and kind.version >= DICTIONARY_SINCE
-    return dict(structure.texts).get(TABLESPACE, "") if acts else ""
+    return dict(structure.texts).get(TABLESPACE, "") if kind.keeps_dictionary else ""
 
 
 def as_placed(structure: Structure, kind: ServerKind) -> ServerKind:
@@ -77,7 +76,7 @@ def refused_tablespaces(structure: Structure, kind: ServerKind, table: Sql) -> I
 
 def refused_compression(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """COMPRESSION of pages, which takes a file of the table's own."""
-    if kind.is_mariadb or kind.version < DICTIONARY_SINCE:
+    if not kind.keeps_dictionary:
         return
     algorithm = dict(structure.texts).get(COMPRESSION, "")
     if algorithm.lower() in NONE:
@@ -116,8 +115,11 @@ def tablespace_changes(subject: Subject) -> Iterator[Change]:
             f"TABLESPACE {name} was a word that MyISAM kept; InnoDB puts the rows into that one.{unknown}",
             shown,
         )
-    dictionary = not subject.kind.is_mariadb and subject.kind.version >= DICTIONARY_SINCE
-    if dictionary and not subject.kind.file_per_table and not named_tablespace(subject.structure, subject.kind):
+    if (
+        subject.kind.keeps_dictionary
+        and not subject.kind.file_per_table
+        and not named_tablespace(subject.structure, subject.kind)
+    ):
         yield Change(
             "tablespace-word",
             f"TABLESPACE {SYSTEM} stays in the definition on the way back: a later ALTER to InnoDB puts the table there, whatever innodb_file_per_table is then.",

@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from myisam_advisor.catalogue.copy_work import copy_work
+from myisam_advisor.migrate.change import TableName
 from myisam_advisor.migrate.database_folder import DATA, INDEX, DatabaseFolder, tables_of_any_engine
 from myisam_advisor.migrate.foreign_keys import ForeignKey
 from myisam_advisor.migrate.killed_alters import KilledAlter, killed_alters
@@ -27,7 +28,6 @@ from myisam_exporter.files.structure import FULLTEXT, Structure
 from myisam_exporter.files.structure_reader import FoundStructure, read_structures
 from myisam_exporter.files.table_file import TableFile
 
-TableName = tuple[str, str]
 MYISAM, MERGE = "MyISAM", "MRG_MyISAM"
 TRIGGERS = ".TRG"
 AS_OWNER = ": run as root, or as the server's user"

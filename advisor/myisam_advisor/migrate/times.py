@@ -13,13 +13,12 @@ from myisam_advisor.catalogue.conversions import NO_RATES, SHORTEST_SECONDS, Con
 from myisam_advisor.catalogue.copy_work import NUMBERS, TEXTS, reference_seconds, way_of
 from myisam_advisor.migrate.change import TableName
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
-from myisam_advisor.migrate.sizes import Contents
+from myisam_advisor.migrate.sizes import Contents, Range
 from myisam_advisor.proofs.rate_store import table_key
 from myisam_advisor.texts.templates import size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
-Range = tuple[float, float]
 # How many times as long as on the machine that the pieces of work were measured on: half of it on one with faster processors, four times on a
 # busy one with a slow disk, whose copies flush pages.
 ELSEWHERE: Range = (0.5, 4.0)

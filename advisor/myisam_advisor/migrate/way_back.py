@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
 from myisam_advisor.migrate.prediction import Prediction
 from myisam_advisor.migrate.server_kind import ARIA
 from myisam_exporter.files import structure as types
@@ -30,14 +31,13 @@ KINDS = {types.FULLTEXT: "FULLTEXT", types.SPATIAL: "SPATIAL"}
 def back(one: Prediction) -> tuple[Sql, ...]:
     """The way back. A table gets the row format that it was made with only where it is named."""
     table = quote_table(*one.name)
-    options = plain_words(f"ROW_FORMAT={one.row_format or 'DEFAULT'}")
-    if one.key_block_size:
-        options = statement("{}, KEY_BLOCK_SIZE={}", options, one.key_block_size)
-    for index in one.remade:
-        options = statement("{}, {}", options, _as_before(index, one.columns))
+    options = [plain_words(f"ROW_FORMAT={one.structure.row_format or 'DEFAULT'}")]
+    if block_size := one.structure.option(BLOCK_SIZE):
+        options.append(statement("KEY_BLOCK_SIZE={}", block_size))
+    options += (_as_before(index, one.structure.columns) for index in one.remade)
     # Aria's PAGE_CHECKSUM=1 stays in the definition, and MySQL reads no dump of that; in the same ALTER it is not taken away (MariaDB 10.5 to 11.8).
     further = (statement("ALTER TABLE {} PAGE_CHECKSUM=DEFAULT;", table),) if one.to == ARIA else ()
-    return (statement("ALTER TABLE {} ENGINE=MyISAM, {};", table, options), *further)
+    return (statement("ALTER TABLE {} ENGINE=MyISAM, {};", table, sql_list(options)), *further)
 
 
 def without_comment(one: Prediction) -> Iterator[Index]:

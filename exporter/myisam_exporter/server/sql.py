@@ -109,9 +109,9 @@ def comment(text: str) -> Sql:
     return Sql(f"-- {text}")
 
 
-def sql_list(items: Iterable[Sql]) -> Sql:
-    """The items with commas between them."""
-    return Sql(", ".join(map(written, items)))
+def sql_list(items: Iterable[Sql], between: str = ", ") -> Sql:
+    """The items with commas between them, or another literal: `sql_list(conditions, " AND ")`."""
+    return Sql(between.join(map(written, items)))
 
 
 def written(value: object) -> str:
