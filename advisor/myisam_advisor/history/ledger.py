@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.history.verification import NOT_ENOUGH
-from myisam_advisor.proofs.kept_files import KeptFileError, KeptFiles
+from myisam_advisor.proofs.kept_files import FileKind, KeptFileError, KeptFiles
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.documents import DocumentError, parse_json
-from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.outside.numbers import LATEST_MOMENT, is_number
 
 NAME, FORMAT, VERSION = "forecasts", "myisam-advisor forecast", 1
@@ -86,7 +85,7 @@ class Entry:
         return True if is_inside and first.verdict != NOT_ENOUGH else None
 
 
-class LedgerError(ValueError):
+class LedgerError(KeptFileError):
     """It is no entry: what is wrong with it, without a word of its content."""
 
 
@@ -95,32 +94,19 @@ class Ledger:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._files = KeptFiles(directory, MAXIMUM_BYTES)
+        self._files = KeptFiles(directory, FileKind(
+            "entries", MAXIMUM_ENTRIES, MAXIMUM_BYTES, entry_of, lambda entry: entry.id, when_full="remove the oldest files there"
+        ))  # fmt: skip
 
     def note(self, entry: Entry) -> None:
         """Write it, in the place of the same change's before. Raises UserError that says why it cannot be kept."""
-        full = f"{self.directory} holds {MAXIMUM_ENTRIES} entries: remove the oldest files there."
-        self._files.write(f"{entry.id}.json", text_of(entry), MAXIMUM_ENTRIES, full)
+        self._files.keep(entry, text_of(entry))
 
     def entries(self) -> tuple[list[Entry], list[str]]:
         """All of them, the newest change first; and which files are none of ours, and why."""
-        found: list[Entry] = []
-        refused: list[str] = []
-        if self._files.state() is None:
-            return found, refused
-        files = ForeignFiles()
-        try:
-            with self._files.opened(files) as directory:
-                for name in self._files.names(directory)[:MAXIMUM_ENTRIES]:
-                    try:
-                        found.append(entry_of(self._files.text(files, name, directory)))
-                    except (OSError, LedgerError, KeptFileError) as error:
-                        refused.append(
-                            f"{self.directory / name} is not used: {getattr(error, 'strerror', None) or error}"
-                        )
-        except OSError as error:
-            refused.append(f"{self.directory} cannot be read: {error.strerror}")
-        return sorted(found, key=lambda one: (-one.changed_at, one.id)), refused
+        kept = self._files.current()
+        refused = [*kept.refused, *([f"{self.directory} cannot be read: {kept.closed}"] if kept.closed else [])]
+        return sorted(kept.found, key=lambda one: (-one.changed_at, one.id)), refused
 
 
 def own_ledger() -> Ledger:

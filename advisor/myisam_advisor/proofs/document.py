@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
+from myisam_advisor.proofs.kept_files import KeptFileError
 from myisam_advisor.proofs.proof import VERDICTS, Kind, Proof, ProvedLoad
 from myisam_exporter.outside.documents import DocumentError, parse_json
 from myisam_exporter.outside.numbers import LARGEST_WHOLE, is_number
@@ -23,7 +24,7 @@ MAXIMUM_RATE = 1e9
 _RATIOS = ("times", "low", "high")
 
 
-class ProofError(ValueError):
+class ProofError(KeptFileError):
     """It is no proof: what is wrong with it, without a word of its content."""
 
 

@@ -12,10 +12,13 @@ import contextlib
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from myisam_advisor.texts.whole_files import OutputDirectory
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
@@ -23,22 +26,75 @@ from myisam_exporter.outside.foreign_files import ForeignFiles
 FILE_MODE, DIRECTORY_MODE = 0o640, 0o750
 MAXIMUM_NAMES = 5000  # of whatever somebody put there
 MAXIMUM_SAID = 1000
+SETTLED_SECONDS = 2.0
 FILE_NAME = re.compile(r"[0-9a-f]{16}\.json", re.ASCII)
 _OTHER_REMEDY = " Give another --output."
+One = TypeVar("One")
 
 
 class KeptFileError(ValueError):
     """The file is none of ours: what is wrong with it, without a word of its content."""
 
 
-class KeptFiles:
-    """The files of one kind in one directory, which need not be there. `maximum_bytes` is the most that one may have."""
+@dataclass(frozen=True, slots=True)
+class FileKind(Generic[One]):
+    """What the files of a directory hold: `read` raises KeptFileError for anything else, `id_of` is the file's name, without its end.
 
-    def __init__(self, directory: Path, maximum_bytes: int) -> None:
+    There are `most` of them, of `maximum_bytes` each; `when_full` is what to do where there are as many.
+    """
+
+    plural: str
+    most: int
+    maximum_bytes: int
+    read: Callable[[str], One]
+    id_of: Callable[[One], str]
+    when_full: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Generic[One]):
+    """What a directory holds; `refused` says which of its files are of another kind, and why, `closed` why it cannot be read at all."""
+
+    found: tuple[One, ...] = ()
+    refused: tuple[str, ...] = ()
+    closed: str = ""
+
+
+class KeptFiles(Generic[One]):
+    """The files of one kind in one directory, which need not be there."""
+
+    def __init__(self, directory: Path, kind: FileKind[One]) -> None:
         self.directory = directory
-        self.maximum_bytes = maximum_bytes
+        self.kind = kind
+        self._read: tuple[object, Kept[One]] = (None, Kept())
 
-    def state(self) -> tuple[object, float] | None:
+    def current(self) -> Kept[One]:
+        """All of them; read again only where the directory changed: files come and go by their names, and are never written over.
+
+        What could not be read is tried again each time: rights, and what a disk does, change without the directory.
+        """
+        found = self._state()
+        if found is None:
+            return Kept()
+        state, changed_at = found
+        if self._read[0] != state:
+            kept, could_read = self._all()
+            # What was changed just now may change again within one tick of the file system's clock.
+            is_settled = could_read and time.time() - changed_at > SETTLED_SECONDS
+            self._read = (state if is_settled else None, kept)
+        return self._read[1]
+
+    def keep(self, one: One, text: str) -> Path:
+        """Put it in the place of the one of this id. Raises UserError that says why it cannot be kept."""
+        path = self.directory / f"{self.kind.id_of(one)}.json"
+        self._as_owner(lambda: self._write(path.name, text))
+        return path
+
+    def remove(self, name: str, missing: str) -> None:
+        """Take it away; `missing` is said where it is not there. Raises UserError."""
+        self._as_owner(lambda: self._remove(name, missing))
+
+    def _state(self) -> tuple[object, float] | None:
         """What changes when a file comes or goes, and when that was last; None without a directory, or with one that is closed to us.
 
         Where the disk refuses to say, it is another each time: whoever reads then is told why.
@@ -51,48 +107,52 @@ class KeptFiles:
             return object(), 0.0
         return (status.st_ino, status.st_dev, status.st_mtime_ns), status.st_mtime
 
-    def names(self, directory: int) -> list[str]:
-        """The names of ours in the open directory. Raises OSError."""
-        with os.scandir(directory) as entries:
-            seen = [entry.name for entry, _ in zip(entries, range(MAXIMUM_NAMES), strict=False)]
-        return sorted(name for name in seen if FILE_NAME.fullmatch(name))
-
-    @contextlib.contextmanager
-    def opened(self, files: ForeignFiles) -> Iterator[int]:
-        """The directory, for `names` and `text`. Raises OSError."""
-        directory = files.open_directory(str(self.directory))
+    def _all(self) -> tuple[Kept[One], bool]:
+        """What is there, and whether all of it could be read."""
+        files, could_read = ForeignFiles(), True
+        found: list[One] = []
+        refused: list[str] = []
         try:
-            yield directory
-        finally:
-            os.close(directory)
+            directory = files.open_directory(str(self.directory))
+            try:
+                names = _names(directory)
+                for name in names[: self.kind.most]:
+                    try:
+                        found.append(self._one(files, name, directory))
+                    except (OSError, KeptFileError) as error:
+                        could_read = could_read and not isinstance(error, OSError)
+                        why = getattr(error, "strerror", None) or error
+                        refused.append(f"{self.directory / name} is not used: {why}")
+            finally:
+                os.close(directory)
+        except OSError as error:
+            return Kept(closed=error.strerror or type(error).__name__), False
+        if len(names) > self.kind.most:
+            refused.append(f"{self.directory} holds {len(names)} {self.kind.plural}: {self.kind.most} are read")
+        return Kept(tuple(found), tuple(refused)), could_read
 
-    def text(self, files: ForeignFiles, name: str, directory: int) -> str:
+    def _one(self, files: ForeignFiles, name: str, directory: int) -> One:
         """What the file holds. Raises OSError, KeptFileError."""
         descriptor = files.open(name, directory)
         try:
-            content = os.read(descriptor, self.maximum_bytes + 1)
+            content = os.read(descriptor, self.kind.maximum_bytes + 1)
         finally:
             os.close(descriptor)
-        if len(content) > self.maximum_bytes:
-            raise KeptFileError(f"it is larger than {self.maximum_bytes} bytes")
+        if len(content) > self.kind.maximum_bytes:
+            raise KeptFileError(f"it is larger than {self.kind.maximum_bytes} bytes")
         try:
-            return content.decode("utf-8")
+            one = self.kind.read(content.decode("utf-8"))
         except UnicodeDecodeError:
             raise KeptFileError("it is not UTF-8 text") from None
+        if f"{self.kind.id_of(one)}.json" != name:
+            raise KeptFileError("its name is not that of what it holds")
+        return one
 
-    def write(self, name: str, text: str, most: int, full: str) -> None:
-        """Put the file in the place of the one of this name, unless there are `most` others of ours: then `full` is said. Raises UserError."""
-        self._as_owner(lambda: self._write(name, text, most, full))
-
-    def remove(self, name: str, missing: str) -> None:
-        """Take it away; `missing` is said where it is not there. Raises UserError."""
-        self._as_owner(lambda: self._remove(name, missing))
-
-    def _write(self, name: str, text: str, most: int, full: str) -> None:
+    def _write(self, name: str, text: str) -> None:
         with _opened(self.directory, create=True) as directory:
             kept = sum(bool(FILE_NAME.fullmatch(one)) for one in os.listdir(self.directory))
-            if not directory.holds(name) and kept >= most:
-                raise UserError(full)
+            if not directory.holds(name) and kept >= self.kind.most:
+                raise UserError(f"{self.directory} holds {self.kind.most} {self.kind.plural}: {self.kind.when_full}.")
             with directory.file(name, mode=FILE_MODE) as file:
                 file.write(text)
 
@@ -125,6 +185,13 @@ class KeptFiles:
             raise UserError(f"{self.directory} cannot be written: {error.strerror or error}.") from None
         except UserError as error:
             raise UserError(str(error).removesuffix(_OTHER_REMEDY)) from None
+
+
+def _names(directory: int) -> list[str]:
+    """The names of ours in the open directory. Raises OSError."""
+    with os.scandir(directory) as entries:
+        seen = [entry.name for entry, _ in zip(entries, range(MAXIMUM_NAMES), strict=False)]
+    return sorted(name for name in seen if FILE_NAME.fullmatch(name))
 
 
 def _opened(directory: Path, *, create: bool = False) -> OutputDirectory:

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from myisam_advisor.catalogue.conversions import NO_RATES, Conversion, Rates
+from myisam_advisor.catalogue.conversions import Conversion, Rates
 from myisam_advisor.catalogue.copy_work import ARIA, CLUSTERED, INNODB, SECONDS, TEXTS, CopyWork
-from myisam_advisor.proofs.kept_files import KeptFileError, KeptFiles
+from myisam_advisor.proofs.kept_files import FileKind, KeptFileError, KeptFiles
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.documents import DocumentError, parse_json
-from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.outside.numbers import is_number
 
 NAME = "rates"
@@ -29,7 +27,6 @@ MAXIMUM_RATES, MAXIMUM_TEXT = 200, 100
 LARGEST = 1e15  # bytes, and seconds
 MOST_TIMES = 1000.0  # as long as on the machine that the pieces were measured on, or as short
 MOST_TIMES_LARGER = 50.0  # than before, or smaller: small rows in large pages, text that compresses
-SETTLED_SECONDS = 2.0
 _ID_BYTES = 8
 _NUMBERS = ("seconds", "bytes_after", "taken_at")
 _TEXTS = ("server_product", "server_version", "engine", "way", "table")
@@ -40,19 +37,13 @@ class RateStore:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._files = KeptFiles(directory, MAXIMUM_BYTES)
-        self._read: tuple[object, Rates] = (None, NO_RATES)
+        self._files = KeptFiles(directory, FileKind(
+            "measurements", MAXIMUM_RATES, MAXIMUM_BYTES, conversion_of, id_of, when_full="remove some of its files"
+        ))  # fmt: skip
 
     def current(self) -> Rates:
-        """All of them, read again only where the directory changed; what cannot be read is no measurement."""
-        found = self._files.state()
-        if found is None:
-            return NO_RATES
-        state, changed_at = found
-        if self._read[0] != state:
-            is_settled = time.time() - changed_at > SETTLED_SECONDS
-            self._read = (state if is_settled else None, self._all())
-        return self._read[1]
+        """All of them; what cannot be read is no measurement."""
+        return Rates(self._files.current().found)
 
     def keep(self, conversion: Conversion) -> Path:
         """Write it, in the place of the same table's into the same engine. Raises UserError that says why it cannot be kept."""
@@ -62,26 +53,7 @@ class RateStore:
                 raise KeptFileError("it would not be read back")
         except KeptFileError as error:
             raise UserError(f"the measurement cannot be kept: {error}.") from None
-        name = f"{id_of(conversion)}.json"
-        full = f"{self.directory} holds {MAXIMUM_RATES} measurements: remove some of its files."
-        self._files.write(name, text, MAXIMUM_RATES, full)
-        return self.directory / name
-
-    def _all(self) -> Rates:
-        files = ForeignFiles()
-        found = []
-        try:
-            with self._files.opened(files) as directory:
-                for name in self._files.names(directory)[:MAXIMUM_RATES]:
-                    try:
-                        one = conversion_of(self._files.text(files, name, directory))
-                    except (OSError, KeptFileError):
-                        continue
-                    if f"{id_of(one)}.json" == name:
-                        found.append(one)
-        except OSError:
-            return NO_RATES
-        return Rates(tuple(found))
+        return self._files.keep(conversion, text)
 
 
 def rate_stores() -> list[RateStore]:

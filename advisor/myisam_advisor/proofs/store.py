@@ -9,7 +9,7 @@ from pathlib import Path
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.proofs.document import MAXIMUM_BYTES, ProofError, proof_of, text_of
-from myisam_advisor.proofs.kept_files import FILE_NAME, KeptFileError, KeptFiles
+from myisam_advisor.proofs.kept_files import FILE_NAME, FileKind, KeptFiles
 from myisam_advisor.proofs.proof import Proof
 from myisam_advisor.proofs.rate_store import NAME as RATES_NAME
 from myisam_advisor.proofs.rate_store import RateStore, rates_of_all
@@ -17,11 +17,12 @@ from myisam_advisor.proofs.validity import outlived_by
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.outside.foreign_files import ForeignFiles
 
 NAME = "proofs"
-MAXIMUM_PROOFS = 500
-SETTLED_SECONDS = 2.0
+PROOFS = FileKind(
+    "proofs", most=500, maximum_bytes=MAXIMUM_BYTES, read=proof_of, id_of=lambda proof: proof.id,
+    when_full="forget some (myisam-advisor proofs --forget ID)",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +62,15 @@ class ProofStore:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.rates = RateStore(directory.parent / RATES_NAME)
-        self._files = KeptFiles(directory, MAXIMUM_BYTES)
-        self._read: tuple[object, KeptProofs] = (None, NO_PROOFS)
+        self._files = KeptFiles(directory, PROOFS)
 
     def current(self, now: float | None = None) -> KeptProofs:
-        """All of them; read again only where the directory changed: files come and go by their names, and are never written over."""
-        moment = time.time() if now is None else now
-        found = self._files.state()
-        if found is None:
-            return KeptProofs(now=moment)
-        state, changed_at = found
-        if self._read[0] != state:
-            # What was changed just now may change again within one tick of the file system's clock.
-            is_settled = time.time() - changed_at > SETTLED_SECONDS
-            self._read = (state if is_settled else None, self._all())
-        known = self._read[1]
-        return KeptProofs(known.proofs, known.refused, moment, closed=known.closed)
+        """All of them, as they are now."""
+        kept = self._files.current()
+        return KeptProofs(
+            tuple(sorted(kept.found, key=lambda one: (-one.taken_at, one.id))), kept.refused, time.time() if now is None else now,
+            closed=((self.directory, kept.closed),) if kept.closed else (),
+        )  # fmt: skip
 
     def keep(self, proof: Proof) -> Path:
         """Write it, in the place of the same trial's before. Raises UserError that says why it cannot be kept.
@@ -90,9 +84,7 @@ class ProofStore:
         clearer = next((one for one in self.current().proofs if one.id == proof.id and is_clearer(one, proof)), None)
         if clearer is not None:
             raise ClearerProofError(clearer)
-        full = f"{self.directory} holds {MAXIMUM_PROOFS} proofs: forget some (myisam-advisor proofs --forget ID)."
-        self._files.write(f"{proof.id}.json", text, MAXIMUM_PROOFS, full)
-        return self.directory / f"{proof.id}.json"
+        return self._files.keep(proof, text)
 
     def forget(self, proof_id: str) -> None:
         """Remove it. Raises UserError where there is none of this id, or it cannot be removed."""
@@ -100,25 +92,6 @@ class ProofStore:
         if not FILE_NAME.fullmatch(name):
             raise UserError(f"{proof_id!r} is no proof's id: `myisam-advisor proofs` lists them.")
         self._files.remove(name, f"there is no proof {proof_id} in {self.directory}.")
-
-    def _all(self) -> KeptProofs:
-        files = ForeignFiles()
-        found: list[Proof] = []
-        refused: list[str] = []
-        try:
-            with self._files.opened(files) as directory:
-                names = self._files.names(directory)
-                for name in names[:MAXIMUM_PROOFS]:
-                    try:
-                        found.append(_proof_in(self._files.text(files, name, directory), name))
-                    except (OSError, ProofError, KeptFileError) as error:
-                        why = getattr(error, "strerror", None) or error
-                        refused.append(f"{self.directory / name} is not used: {why}")
-                if len(names) > MAXIMUM_PROOFS:
-                    refused.append(f"{self.directory} holds {len(names)} proofs: {MAXIMUM_PROOFS} are read")
-        except OSError as error:
-            return KeptProofs(closed=((self.directory, error.strerror or type(error).__name__),))
-        return KeptProofs(tuple(sorted(found, key=lambda one: (-one.taken_at, one.id))), tuple(refused))
 
 
 def proof_stores() -> list[ProofStore]:
@@ -151,10 +124,3 @@ def _closed_in_words(kept: Sequence[KeptProofs]) -> Iterator[str]:
         reasons.setdefault(why, []).append(str(directory))
     for why, directories in reasons.items():
         yield f"the proofs in {' and in '.join(directories)} cannot be read: {why}"
-
-
-def _proof_in(text: str, name: str) -> Proof:
-    proof = proof_of(text)
-    if f"{proof.id}.json" != name:
-        raise ProofError("its name is not that of what it holds")
-    return proof

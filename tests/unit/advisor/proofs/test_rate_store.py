@@ -37,7 +37,7 @@ def written(store: RateStore, name: str, **changed: object) -> None:
 
 
 def test_what_is_kept_is_found_again_and_the_same_table_takes_its_place(store: RateStore) -> None:
-    assert store.current() is NO_RATES
+    assert store.current() == NO_RATES
     path = store.keep(ONE)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     store.keep(replace(ONE, engine="Aria", way=ARIA))
@@ -100,8 +100,9 @@ def test_what_would_not_be_read_back_is_refused(store: RateStore) -> None:
     assert conversion_of(store.keep(ONE).read_text("utf-8")) == ONE
 
 
-def test_a_directory_that_is_full_says_so(store: RateStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_that_is_full_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("myisam_advisor.proofs.rate_store.MAXIMUM_RATES", 1)
+    store = RateStore(tmp_path)
     store.keep(ONE)
     store.keep(replace(ONE, seconds=3.0))
     with pytest.raises(UserError, match="holds 1 measurements"):

@@ -4,13 +4,15 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
 
 from myisam_advisor.proofs.document import MAXIMUM_BYTES, text_of
-from myisam_advisor.proofs.store import KeptProofs, ProofStore, of_all, own_store
+from myisam_advisor.proofs.kept_files import KeptFiles
+from myisam_advisor.proofs.store import PROOFS, KeptProofs, ProofStore, of_all, own_store
 from myisam_advisor.reports.proofs_in_words import as_text
 from myisam_exporter.errors import UserError
 from tests.support.mounts import mounted
@@ -62,8 +64,8 @@ def test_a_directory_that_did_not_change_is_not_read_again(store: ProofStore, mo
     os.utime(path.parent, (1, 1))
     first = store.current(NOW)
     assert len(first.proofs) == 1
-    monkeypatch.setattr(ProofStore, "_all", lambda _: pytest.fail("read again"))
-    assert store.current(NOW + 1).proofs is first.proofs
+    monkeypatch.setattr(KeptFiles, "_all", lambda _: pytest.fail("read again"))
+    assert store.current(NOW + 1) == first
 
 
 @pytest.mark.parametrize("name", ["x", "../../etc/passwd", "", "0" * 15])
@@ -98,8 +100,9 @@ def test_hostile_files_are_refused_by_name_and_the_others_read(store: ProofStore
     assert all(why in said for why in ("symbolic link", "no regular file", "larger than", "not UTF-8", "its name is not that"))
 
 
-def test_no_more_are_read_or_kept_than_is_bounded(store: ProofStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("myisam_advisor.proofs.store.MAXIMUM_PROOFS", 3)
+def test_no_more_are_read_or_kept_than_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("myisam_advisor.proofs.store.PROOFS", replace(PROOFS, most=3))
+    store = ProofStore(tmp_path / "state" / "proofs")
     first = [proof(objects=[f"a.t{number}"]) for number in range(3)]
     for one in first:
         store.keep(one)
@@ -113,8 +116,9 @@ def test_no_more_are_read_or_kept_than_is_bounded(store: ProofStore, monkeypatch
     assert "holds 4 proofs: 3 are read" in found.refused[0]
 
 
-def test_other_files_that_lie_there_take_no_place_of_a_proof(store: ProofStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("myisam_advisor.proofs.store.MAXIMUM_PROOFS", 2)
+def test_other_files_that_lie_there_take_no_place_of_a_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("myisam_advisor.proofs.store.PROOFS", replace(PROOFS, most=2))
+    store = ProofStore(tmp_path / "state" / "proofs")
     folder = store.keep(proof()).parent
     for name in ("README", "notes.txt", f".{proof().id}.json.0123"):
         (folder / name).write_text("passed over")
@@ -122,6 +126,22 @@ def test_other_files_that_lie_there_take_no_place_of_a_proof(store: ProofStore, 
     assert len(store.current(NOW).proofs) == 2
     with pytest.raises(UserError, match="holds 2 proofs: forget some"):
         store.keep(proof(objects=["a.third"]))
+
+
+@pytest.mark.parametrize("call", ["open", "read"])
+def test_what_could_not_be_read_once_is_tried_again(store: ProofStore, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """The daemon looks often: rights of a file, and what a disk does, change without the directory."""
+
+    def failed(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    store.keep(proof())
+    os.utime(store.directory, (1, 1))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, call, failed)
+        found = store.current(NOW)
+    assert "Input/output error" in str((found.refused, found.closed))
+    assert store.current(NOW) == KeptProofs((proof(),))
 
 
 def test_of_several_directories_the_newer_counts(tmp_path: Path) -> None:
