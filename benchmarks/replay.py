@@ -171,11 +171,11 @@ def speed(binaries: ServerBinaries, pace_seconds: int) -> dict[str, float]:
             fast = _scheduled(
                 [(thread, 0) for thread in range(2) for _ in range(SENT_EACH // 2)], directory.path / "fast"
             )
-            sent = send(server, fast.folder, fast.statements, fast.writes, "root", MAXIMUM_SPEED, 600)
+            sent = send(server, fast, MAXIMUM_SPEED, 30, account="root")
             step = 1_000_000 // PACE_RATE
             moments = [(number % THREADS, number * step) for number in range(pace_seconds * PACE_RATE)]
             slow = _scheduled(moments, directory.path / "slow")
-            paced = send(server, slow.folder, slow.statements, slow.writes, "root", RECORDED_SPEED, 600)
+            paced = send(server, slow, RECORDED_SPEED, 30, account="root")
     return {
         "per_cpu_second": SENT_EACH / sent.sender_cpu_seconds,
         "per_second": SENT_EACH / sent.seconds,

@@ -47,16 +47,14 @@ ROWS, CONNECTIONS, ROUNDS = 20_000, 4, 150
 
 @contextmanager
 def by_anybody() -> Iterator[Path]:
-    """A folder that another user may write, where pytest's own are its owner's."""
+    """A folder that another user may write, as the sender is one, with all that is made meanwhile; pytest's own are their owner's."""
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         Path(place).chmod(0o777)
-        yield Path(place)
-
-
-def for_anybody(folder: Path) -> None:
-    """The sender runs as another user."""
-    for path in folder.iterdir():
-        path.chmod(0o666)
+        before = os.umask(0)
+        try:
+            yield Path(place)
+        finally:
+            os.umask(before)
 
 
 @contextmanager
@@ -337,8 +335,6 @@ def test_connections_that_were_there_at_once_are_all_taken(server: PrivateServer
         server.execute("SET GLOBAL max_connections = 151")
         schedule = write_schedule(events, survey(events, judging), judging, folder / "a", frozenset({"shop"}), lambda _: "")
         assert schedule.at_once == many
-        sent = send(
-            server, schedule.folder, schedule.statements, schedule.writes, "root", MAXIMUM_SPEED, 120, lambda: for_anybody(folder / "a"), at_once=schedule.at_once
-        )  # fmt: skip
+        sent = send(server, schedule, MAXIMUM_SPEED, 3, account="root")
         answers = [answer for thread in range(len(schedule.plans)) for answer in sent.answers(thread)]
     assert [(answer.error, answer.rows) for answer in answers] == [(0, 1)] * (3 * many)

@@ -9,7 +9,7 @@ from myisam_advisor.trial.statements.survey import Judging, survey
 from myisam_advisor.workload.events import Event
 from tests.support import workloads
 
-from .test_trial_replay import by_anybody, for_anybody, shop
+from .test_trial_replay import by_anybody, shop
 
 
 def apart_seconds(server: PrivateServer, folder: Path, second_at: int, *, knows_moments: bool) -> float:
@@ -22,7 +22,7 @@ def apart_seconds(server: PrivateServer, folder: Path, second_at: int, *, knows_
 
     judging = Judging()
     schedule = write_schedule(events, survey(events, judging), judging, folder, frozenset({"shop"}), lambda _: "", knows_moments=knows_moments)
-    sent = send(server, schedule.folder, schedule.statements, schedule.writes, "root", MAXIMUM_SPEED, 60, lambda: for_anybody(folder))
+    sent = send(server, schedule, MAXIMUM_SPEED, 3, account="root")
     assert sent.lost_turns == 0
     answers = [answer for thread in range(2) for answer in sent.answers(thread)]
     first, second = sorted(answer.begun_nanoseconds / 1e9 for answer in answers if answer.duration_nanoseconds > 4e8)
@@ -40,7 +40,7 @@ def sent_at_once(server: PrivateServer, folder: Path, events: list[Event]) -> Se
     """What comes of a recording with whole seconds, as fast as it goes."""
     judging = Judging()
     schedule = write_schedule(events, survey(events, judging), judging, folder, frozenset({"shop"}), lambda _: "")
-    return send(server, schedule.folder, schedule.statements, schedule.writes, "root", MAXIMUM_SPEED, 60, lambda: for_anybody(folder))
+    return send(server, schedule, MAXIMUM_SPEED, 3, account="root")
 
 
 def test_nobody_waits_with_a_lock_for_a_turn_that_it_holds_up(mariadb: PrivateServer) -> None:

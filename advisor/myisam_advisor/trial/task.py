@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,11 @@ from myisam_advisor.trial.private.binaries import ServerChoice, as_document, fro
 from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
 from myisam_advisor.trial.results import TrialResult
 from myisam_advisor.trial.tables.sources import Source, SourceFile
-from myisam_advisor.trial.tables.table_lock import answer_lock, remote_lock
+from myisam_advisor.trial.tables.table_lock import Lock, answer_lock, remote_lock
 from myisam_advisor.trial.trial import TrialMaterial, run_trial
 from myisam_advisor.trial.typed_documents import number
+from myisam_advisor.workload.events import Event
+from myisam_advisor.workload.file import Workload
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -52,13 +55,52 @@ class Handed:
     lock: Session | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class OpenWorkload:
+    """A workload file that was opened by whoever may."""
+
+    name: str
+    descriptor: int
+
+    def events(self) -> Iterator[Event]:
+        """The events, from the beginning, as often as it is called."""
+        yield from self._read().events()
+
+    @property
+    def knows_moments(self) -> bool:
+        """Whether the recording tells to the microsecond when statements began."""
+        with self._read() as workload:
+            return workload.header.knows_moments
+
+    def _read(self) -> Workload:
+        file = os.fdopen(os.dup(self.descriptor), "rb")
+        file.seek(0)
+        return Workload(Path(self.name), file)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What was handed over, in the other process."""
+
+    told: Message
+    workload: OpenWorkload | None
+    sources: Sequence[Source]
+    lock: Lock | None
+
+
 def done(place: Place, handed: Handed, listener: Listener) -> Any:
     """Hand it over, answer what the other process needs of us meanwhile, and return its result. Raises TrialError for whatever stops it."""
+    message = {
+        **handed.message,
+        "workload": str(handed.workload or ""),
+        "sources": len(handed.sources),
+        "may_lock": handed.lock is not None,
+    }
     if handed.workload is None:
-        place.send(handed.message)
+        place.send(message)
     else:
         with open(handed.workload, "rb") as workload:
-            place.send(handed.message, [workload.fileno()])
+            place.send(message, [workload.fileno()])
     for source in handed.sources:
         place.send(asdict(source), [file.descriptor for file in source.files])
 
@@ -77,17 +119,20 @@ def done(place: Place, handed: Handed, listener: Listener) -> Any:
     return place.result(answer)
 
 
+def received(channel: Channel) -> Received:
+    """The other process's side of `done`, until it returns its result."""
+    told, workloads = channel.receive_files()
+    sources = [_source_of(*channel.receive_files()) for _ in range(told["sources"])]
+    workload = OpenWorkload(told["workload"], workloads[0]) if workloads else None
+    return Received(told, workload, sources, remote_lock(channel, sources) if told["may_lock"] else None)
+
+
 def do_task(channel: Channel) -> Mapping[str, Any]:
     """The other process's side: take the task, run it, and return the result as JSON can hold it."""
-    told, _ = channel.receive_files()
-    sources = [source_of(*channel.receive_files()) for _ in range(told["sources"])]
-    choice = told["choice"]
-    material = TrialMaterial(
-        choice_of(choice).binaries() if choice is not None else None,
-        told["settings"],
-        sources,
-        remote_lock(channel, sources) if told["may_lock"] else None,
-    )
+    given = received(channel)
+    told, choice = given.told, given.told["choice"]
+    binaries = choice_of(choice).binaries() if choice is not None else None
+    material = TrialMaterial(binaries, told["settings"], given.sources, given.lock)
     result = run_trial(told["experiment"], material, TrialOptions(**told["options"]), Reporting(channel.send))
     return asdict(result)
 
@@ -124,8 +169,6 @@ def _told(task: Task) -> Message:
         "options": asdict(task.options),
         "choice": choice_told(task.choice) if task.choice is not None else None,
         "settings": list(task.settings),
-        "sources": len(task.sources),
-        "may_lock": task.lock is not None,
     }
 
 
@@ -135,7 +178,7 @@ def choice_of(told: Message) -> ServerChoice:
     return ServerChoice(told["chosen"], tuple(told["candidates"]), known)
 
 
-def source_of(told: Message, descriptors: list[int]) -> Source:
+def _source_of(told: Message, descriptors: list[int]) -> Source:
     """A table that was told as a mapping, with its open files."""
     files = tuple(
         SourceFile(file["name"], descriptor, file["counted_bytes"])

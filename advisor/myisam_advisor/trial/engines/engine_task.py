@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +15,8 @@ from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerChoice
 from myisam_advisor.trial.private.channel import Channel, Message
-from myisam_advisor.trial.statements.replay_task import events_of, knows_moments
 from myisam_advisor.trial.tables.sources import Source
-from myisam_advisor.trial.tables.table_lock import remote_lock
-from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, source_of
+from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, received
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -54,20 +51,20 @@ def run_engine_task(place: Place, task: EngineTask, listener: Listener) -> Engin
 
 def do_engine_task(channel: Channel) -> Mapping[str, Any]:
     """The other process's side: take the task, run it, and return the result as JSON can hold it."""
-    told, workloads = channel.receive_files()
-    sources = [source_of(*channel.receive_files()) for _ in range(told["sources"])]
+    given = received(channel)
+    told, workload = given.told, given.workload
     material = EngineMaterial(
         choice_of(told["choice"]).binaries(),
         told["engines"],
         told["settings"],
         told["variables"],
         told["watched"],
-        sources,
+        given.sources,
         told["left_out"],
-        remote_lock(channel, sources) if told["may_lock"] else None,
-        partial(events_of, told["workload"], workloads[0]) if workloads else None,
+        given.lock,
+        workload.events if workload else None,
         told["described"],
-        knows_moments(told["workload"], workloads[0]) if workloads else False,
+        workload.knows_moments if workload else False,
     )
     found = run_engine_trial(material, TrialOptions(**told["options"]), Reporting(channel.send))
     return result.as_document(found)
@@ -81,9 +78,6 @@ def _told(task: EngineTask) -> Message:
         "settings": list(task.settings),
         "variables": {name: task.variables[name] for name in CACHE_VARIABLES if name in task.variables},
         "watched": dict(task.watched),
-        "sources": len(task.sources),
         "left_out": dict(task.left_out),
-        "may_lock": task.lock is not None,
-        "workload": str(task.workload or ""),
         "described": dict(task.described),
     }

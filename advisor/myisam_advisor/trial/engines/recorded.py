@@ -20,11 +20,11 @@ from myisam_advisor.trial.report import course_line
 from myisam_advisor.trial.rounds import Limits, Rounds, run_told_rounds
 from myisam_advisor.trial.statements.answers import Compared, compare_answers, selects
 from myisam_advisor.trial.statements.figures import answered_otherwise, compare, kinds_of
-from myisam_advisor.trial.statements.parts import LONGEST_SLOWDOWN, SHORTEST_LIMIT_SECONDS, cpu_seconds
+from myisam_advisor.trial.statements.parts import cpu_seconds
 from myisam_advisor.trial.statements.replay_result import KindResult
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule, write_schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
-from myisam_advisor.trial.statements.stages import ACCOUNT, make_account
+from myisam_advisor.trial.statements.stages import make_account
 from myisam_advisor.trial.statements.survey import Judging, TableName, folds_names, survey
 from myisam_advisor.trial.statements.tally import ReplayRun, tally
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
@@ -71,11 +71,10 @@ class RecordedStatements:
     def compare(self, limits: Limits) -> list[Recorded]:
         """All engines against MyISAM. Raises TrialError where nothing of the workload can be sent."""
         schedule, seconds, compared_answers = self._prepared()
-        limit = max(SHORTEST_LIMIT_SECONDS, seconds * LONGEST_SLOWDOWN)
         ways = {self._name(one): _Way(one, keep_data(one) if schedule.written else None) for one in self._servers}
         for way in ways.values():
             way.one.warm(self._tables)
-        runs = self._rounds(ways, schedule, limit, limits)
+        runs = self._rounds(ways, schedule, seconds, limits)
         return [self._result(way, runs, schedule, compared_answers) for name, way in ways.items() if name != BASELINE]
 
     def _name(self, one: EngineServer) -> str:
@@ -96,7 +95,7 @@ class RecordedStatements:
         schedule = write_schedule(
             self._events(), found, judging, self._folder / "recorded", databases, why, knows_moments=self._knows_moments
         )
-        if schedule.written and not (self._knows_moments and found.tells_times):
+        if schedule.is_one_by_one:
             self.notes.append(ONE_BY_ONE)
         if not schedule.total:
             said = "; ".join(f"{number} x {reason}" for reason, number in list(schedule.left_out.items())[:3])
@@ -109,19 +108,19 @@ class RecordedStatements:
         servers = {one.engine: one.server for one in self._servers}
         return schedule, found.seconds, compare_answers(servers, selects(self._events(), judging, copied))
 
-    def _rounds(self, ways: Mapping[str, _Way], schedule: Schedule, limit: float, limits: Limits) -> Rounds[ReplayRun]:
-        variants = {name: partial(self._run, way, schedule, limit) for name, way in ways.items()}
+    def _rounds(
+        self, ways: Mapping[str, _Way], schedule: Schedule, seconds: float, limits: Limits
+    ) -> Rounds[ReplayRun]:
+        variants = {name: partial(self._run, way, schedule, seconds) for name, way in ways.items()}
         return run_told_rounds(variants, lambda run: run.rate(MAXIMUM_SPEED), limits, self._listener)
 
-    def _run(self, way: _Way, schedule: Schedule, limit: float) -> ReplayRun:
+    def _run(self, way: _Way, schedule: Schedule, seconds: float) -> ReplayRun:
         server = way.one.server
         if way.kept is not None:
             put_back(way.one, way.kept)
             way.one.warm(self._tables)
         waited, before = way.one.locks(), cpu_seconds(server)
-        sent = send(
-            server, schedule.folder, schedule.statements, schedule.writes, ACCOUNT, MAXIMUM_SPEED, limit, at_once=schedule.at_once
-        )  # fmt: skip
+        sent = send(server, schedule, MAXIMUM_SPEED, seconds)
         run = tally(schedule, sent, cpu_seconds(server) - before)
         way.locks = way.locks.plus(way.one.locks().since(waited))
         return run

@@ -74,7 +74,7 @@ def _start(source: Source, material: Material, writes: Mapping[TableName, int]) 
 
 
 def _notes(part: Part, material: Material) -> Iterator[str]:
-    if part.schedule.written and not (material.knows_moments and part.found.tells_times):
+    if part.schedule.is_one_by_one:
         yield ONE_BY_ONE
     if part.found.prepared:
         yield f"{part.found.prepared} statements were prepared ones, and are sent as text."

@@ -16,14 +16,13 @@ from myisam_advisor.trial.statements.effects import NO_EFFECTS, Effects
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.schedule import Schedule, write_schedule
 from myisam_advisor.trial.statements.sender import Sent, send
-from myisam_advisor.trial.statements.stages import ACCOUNT, Stage, StagedTable
+from myisam_advisor.trial.statements.stages import Stage, StagedTable
 from myisam_advisor.trial.statements.survey import Judging, Survey, TableName, survey
 from myisam_advisor.trial.statements.tally import ReplayRun, keep_usual, tally
 from myisam_advisor.trial.statements.window import Allowance, Pace, choose, corrected, ends_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessSample, read_process
 
-SHORTEST_LIMIT_SECONDS, LONGEST_SLOWDOWN = 120.0, 20.0
 # How often a window is tried, and chosen again where a run of it took too long or too short.
 CORRECTIONS = 2
 
@@ -65,7 +64,6 @@ class Parts:
     ) -> None:
         self.whole = whole
         self._material, self._options, self._judging, self._folder = material, options, judging, folder
-        self._limit = max(SHORTEST_LIMIT_SECONDS, whole.seconds * LONGEST_SLOWDOWN)
         self._effects = effects
         self._databases = frozenset(databases_of(material))
         self._copied = frozenset((source.schema, source.table) for source in material.sources)
@@ -148,10 +146,7 @@ class Parts:
         with set_up():
             stage.restore()
             before, ready = cpu_seconds(server), time.monotonic()
-            sent = send(
-                server, schedule.folder, schedule.statements, schedule.writes, ACCOUNT, self._options.speed, self._limit,
-                stop_seconds=stop_seconds, at_once=schedule.at_once,
-            )  # fmt: skip
+            sent = send(server, schedule, self._options.speed, self.whole.seconds, stop_seconds=stop_seconds)
             answered = time.monotonic()
             stage.expect_tables()
             run = tally(schedule, sent, cpu_seconds(server) - before)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +20,7 @@ from myisam_advisor.trial.statements.replaying import run_replay
 from myisam_advisor.trial.statements.survey import TableName
 from myisam_advisor.trial.statements.variants import Variant, as_told, from_told
 from myisam_advisor.trial.tables.sources import Source
-from myisam_advisor.trial.tables.table_lock import remote_lock
-from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, source_of
-from myisam_advisor.workload.events import Event
-from myisam_advisor.workload.file import Workload
+from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, received
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -68,23 +63,24 @@ def run_replay_task(place: Place, task: ReplayTask, listener: Listener) -> Repla
 
 def do_replay_task(channel: Channel) -> Mapping[str, Any]:
     """The other process's side: take the task, run it, and return the result as JSON can hold it."""
-    told, (workload, *_) = channel.receive_files()
-    sources = [source_of(*channel.receive_files()) for _ in range(told["sources"])]
+    given = received(channel)
+    told, workload = given.told, given.workload
+    assert workload is not None, "a replay is handed over with its workload"
     binaries = choice_of(told["choice"]).binaries()
     _expect_version(binaries, told["data_version"])
     is_same = list(binaries.release or ()) == told["release"]
     material = Material(
         binaries,
         [*told["settings"], *(told["meaning"] if is_same else ())],
-        partial(events_of, told["workload"], workload),
-        sources,
+        workload.events,
+        given.sources,
         {(schema, table): why for schema, table, why in told["missing"]},
         {(schema, table): seconds for schema, table, seconds in told["changed"]},
-        remote_lock(channel, sources) if told["may_lock"] else None,
+        given.lock,
         told["described"],
         [Definition(**{**one, "uses": tuple(map(tuple, one["uses"]))}) for one in told["definitions"]],
         [*told["notes"], *([] if is_same else [ANOTHER_RELEASE])],
-        knows_moments(told["workload"], workload),
+        workload.knows_moments,
     )
     result = run_replay(
         material,
@@ -95,23 +91,8 @@ def do_replay_task(channel: Channel) -> Mapping[str, Any]:
     return replay_result.as_document(result)
 
 
-def events_of(name: str, descriptor: int) -> Iterator[Event]:
-    """The events of an open workload file, from its beginning."""
-    file = os.fdopen(os.dup(descriptor), "rb")
-    file.seek(0)
-    yield from Workload(Path(name), file).events()
-
-
-def knows_moments(name: str, descriptor: int) -> bool:
-    """Whether the recording in an open workload file tells to the microsecond when statements began."""
-    with os.fdopen(os.dup(descriptor), "rb") as file:
-        file.seek(0)
-        return Workload(Path(name), file).header.knows_moments
-
-
 def _told(task: ReplayTask) -> Message:
     return {
-        "workload": str(task.workload),
         "described": dict(task.described),
         "variants": [as_told(variant) for variant in task.variants],
         "options": asdict(task.options),
@@ -120,12 +101,10 @@ def _told(task: ReplayTask) -> Message:
         "settings": list(task.settings),
         "meaning": list(task.meaning),
         "release": list(task.release),
-        "sources": len(task.sources),
         "missing": [[*name, why] for name, why in task.missing.items()],
         "changed": [[*name, seconds] for name, seconds in task.changed_seconds.items()],
         "definitions": [asdict(one) for one in task.definitions],
         "notes": list(task.notes),
-        "may_lock": task.lock is not None,
     }
 
 

@@ -87,7 +87,7 @@ class Schedule:
 
     `left_out` counts statements that are not sent, by reason; `written` are the tables whose files change, `writes` how often each, by its number; `read` is how
     many statements of the recording were gone through; `sent` has those of each kind that are sent, `nameless` the kinds of administration that name no table.
-    `at_once` is how many connections may be open at the same time.
+    `at_once` is how many connections may be open at the same time. `is_one_by_one`: what overlapped is not known, and writes to a table wait for one another.
     """
 
     folder: Path
@@ -102,6 +102,7 @@ class Schedule:
     sent: Mapping[int, KindUse] = field(default_factory=dict)
     nameless: frozenset[int] = frozenset()
     at_once: int = 0
+    is_one_by_one: bool = False
 
     @property
     def statements(self) -> list[int]:
@@ -138,13 +139,13 @@ def write_schedule(
     """
     folder.mkdir(parents=True)
     threads = divide(found.connections)
+    knows_overlaps = knows_moments and found.tells_times
     with ExitStack() as stack:
         files = [stack.enter_context((folder / str(number)).open("wb")) for number in range(threads.count)]
-        writing = _Writing(
-            files, threads, found, databases, missing, effects, knows_moments and found.tells_times, programs
-        )
+        writing = _Writing(files, threads, found, databases, missing, effects, knows_overlaps, programs)
         for event in events:
             writing.add(event, judging.of(event))
+    written = frozenset(writing.turns) - {USER_LOCKS}
     return Schedule(
         folder,
         list(judging.kinds),
@@ -153,11 +154,12 @@ def write_schedule(
         len(found.connections),
         threads.crowded,
         dict(writing.left_out),
-        frozenset(writing.turns) - {USER_LOCKS},
+        written,
         writing.read,
         writing.sent,
         frozenset(writing.nameless),
         writing.at_once,
+        is_one_by_one=bool(written) and not knows_overlaps,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -19,6 +19,8 @@ from myisam_advisor.trial.statements.records import (
     read_answers,
     read_report,
 )
+from myisam_advisor.trial.statements.schedule import Schedule
+from myisam_advisor.trial.statements.stages import ACCOUNT
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_value, statement
 
@@ -30,6 +32,7 @@ SCRIPT_TEXT = SCRIPT.read_bytes()
 MAXIMUM_SPEED, RECORDED_SPEED = "max", "1"
 # Above this share of the CPU time of sender and server, the sender hides a part of the server's differences.
 BUSY_SENDER_SHARE = 0.3
+SHORTEST_LIMIT_SECONDS, LONGEST_SLOWDOWN = 120.0, 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,33 +64,30 @@ class Sent:
 
 def send(
     server: PrivateServer,
-    folder: Path,
-    statements: Sequence[int],
-    writes: Sequence[int],
-    account: str,
+    schedule: Schedule,
     speed: str,
-    limit_seconds: float,
-    ready: Callable[[], None] = lambda: None,
+    recorded_seconds: float,
+    *,
     stop_seconds: float = 0,
-    at_once: int = 0,
+    account: str = ACCOUNT,
 ) -> Sent:
-    """Send the folder's records, of so many statements for each thread, with so many writes of each table, and wait for the answers; `ready` is called just before.
+    """Send what was written for it, which was recorded in so many seconds, and wait for the answers.
 
-    After `stop_seconds` (0: never) nothing more is sent: what is left has no answer, and no error. `at_once` connections may be open at the same time.
-    Raises TrialError when sysbench is missing, fails, or takes longer than the limit.
+    After `stop_seconds` (0: never) nothing more is sent: what is left has no answer, and no error.
+    Raises TrialError when sysbench is missing, fails, or takes far longer than the recording.
     """
-    program = sender_program()
+    program, folder, statements = sender_program(), schedule.folder, schedule.statements
+    limit_seconds = max(SHORTEST_LIMIT_SECONDS, recorded_seconds * LONGEST_SLOWDOWN)
     script = folder / SCRIPT.name
     if not script.exists():
         script.write_bytes(SCRIPT_TEXT)
-    prepare_answers(folder, statements, writes)
-    _make_room(server, at_once)
+    prepare_answers(folder, statements, schedule.writes)
+    _make_room(server, schedule.at_once)
     command = [
         *words_before(), program, str(script), "--db-driver=mysql", f"--threads={len(statements)}", "--time=0", "--events=0",
         f"--statements={folder}", f"--pace={speed}", f"--socket={server.socket}", f"--account={account}",
         f"--stop={stop_seconds}", "run",
     ]  # fmt: skip
-    ready()
     try:
         done = subprocess.run(
             command,

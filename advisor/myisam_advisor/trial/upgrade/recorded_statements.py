@@ -20,11 +20,11 @@ from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Course, Limits, Rounds, r
 from myisam_advisor.trial.statements.answers import Compared, compare_answers, selects
 from myisam_advisor.trial.statements.figures import OTHER_ANSWERS_SHARE, compare, kinds_of
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
-from myisam_advisor.trial.statements.parts import LONGEST_SLOWDOWN, SHORTEST_LIMIT_SECONDS, Part, Parts
+from myisam_advisor.trial.statements.parts import Part, Parts
 from myisam_advisor.trial.statements.replay_result import KindResult, KindVariant
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
-from myisam_advisor.trial.statements.stages import ACCOUNT, Stage
+from myisam_advisor.trial.statements.stages import Stage
 from myisam_advisor.trial.statements.survey import Judging, Survey, options_fold_names, survey
 from myisam_advisor.trial.statements.tally import ReplayRun, rows_answered, seen_answers, usual_answer
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
@@ -176,12 +176,8 @@ class RecordedOnBoth:
     def _sent(self, schedule: Schedule, stage: Stage) -> Answers:
         budget = self._material.budget_seconds
         stop = 0.0 if budget is None else budget * ANSWERS_SHARE / PASSES
-        limit = max(SHORTEST_LIMIT_SECONDS, self._found.seconds * LONGEST_SLOWDOWN)
         stage.restore()
-        sent = send(
-            stage.server, schedule.folder, schedule.statements, schedule.writes, ACCOUNT, MAXIMUM_SPEED, limit, stop_seconds=stop,
-            at_once=schedule.at_once,
-        )  # fmt: skip
+        sent = send(stage.server, schedule, MAXIMUM_SPEED, self._found.seconds, stop_seconds=stop)
         return [array("q", map(usual_answer, sent.answers(number))) for number in range(len(schedule.plans))]
 
     def _refused(
@@ -254,7 +250,7 @@ class RecordedOnBoth:
         parts.first_run(part.schedule, base)
         runs = self._rounds(parts, part, base, other, rounds)
         speeds = Speeds(course=runs.course, notes=_window_notes(self._found, part))
-        if part.schedule.written and not (self._material.knows_moments and part.found.tells_times):
+        if part.schedule.is_one_by_one:
             speeds.notes.append(ONE_BY_ONE)
         untimed = answers.otherwise | answers.refused_by_both.keys() | with_other_rows
         kinds = kinds_of(part.schedule, [(runs, [Variant(self._name)])])

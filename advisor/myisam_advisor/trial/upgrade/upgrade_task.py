@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,8 @@ from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice
 from myisam_advisor.trial.private.channel import Channel, Message
-from myisam_advisor.trial.statements.replay_task import events_of, knows_moments
 from myisam_advisor.trial.tables.sources import Source
-from myisam_advisor.trial.tables.table_lock import remote_lock
-from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, source_of
+from myisam_advisor.trial.task import Handed, OpenWorkload, Reporting, choice_of, choice_told, done, received
 from myisam_advisor.trial.upgrade import upgrade_result
 from myisam_advisor.trial.upgrade.recorded_statements import RecordedMaterial
 from myisam_advisor.trial.upgrade.upgrade_result import UpgradeResult
@@ -61,19 +58,19 @@ def run_upgrade_task(place: Place, task: UpgradeTask, listener: Listener) -> Upg
 
 def do_upgrade_task(channel: Channel) -> Mapping[str, Any]:
     """The other process's side: take the task, run it, and return the result as JSON can hold it."""
-    told, workloads = channel.receive_files()
-    sources = [source_of(*channel.receive_files()) for _ in range(told["sources"])]
+    given = received(channel)
+    told = given.told
     flavour, major, minor = told["data_version"]
     recorded = told["recorded"]
     material = UpgradeMaterial(
         choice_of(told["choice"]).binaries(),
         (str(flavour), int(major), int(minor)),
         told["sql_mode"],
-        sources,
+        given.sources,
         {(schema, table): text for schema, table, text in told["definitions"]},
         {(schema, table): why for schema, table, why in told["uncopied"]},
-        remote_lock(channel, sources) if told["may_lock"] else None,
-        _recorded(recorded, workloads[0]) if recorded else None,
+        given.lock,
+        _recorded(recorded, given.workload) if recorded and given.workload else None,
         present_program(choice_of(recorded["present"]), told["data_version"]) if recorded else None,
         recorded["variables"] if recorded else {},
     )
@@ -85,17 +82,14 @@ def _told(task: UpgradeTask) -> Message:
         "choice": choice_told(task.choice),
         "data_version": list(task.data_version),
         "sql_mode": task.sql_mode,
-        "sources": len(task.sources),
         "definitions": [[*name, text] for name, text in task.definitions.items()],
         "uncopied": [[*name, why] for name, why in task.uncopied.items()],
-        "may_lock": task.lock is not None,
         "recorded": _recorded_told(task.recorded) if task.recorded else None,
     }
 
 
 def _recorded_told(task: RecordedTask) -> Message:
     return {
-        "workload": str(task.workload),
         "described": dict(task.described),
         "present": choice_told(task.present),
         "variables": dict(task.variables),
@@ -104,10 +98,9 @@ def _recorded_told(task: RecordedTask) -> Message:
     }
 
 
-def _recorded(told: Message, workload: int) -> RecordedMaterial:
-    events = partial(events_of, told["workload"], workload)
+def _recorded(told: Message, workload: OpenWorkload) -> RecordedMaterial:
     return RecordedMaterial(
-        events, told["described"], told["budget_seconds"], told["rounds"], knows_moments(told["workload"], workload)
+        workload.events, told["described"], told["budget_seconds"], told["rounds"], workload.knows_moments
     )
 
 
