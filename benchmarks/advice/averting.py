@@ -12,7 +12,7 @@ from benchmarks.advice.changes import Piece, pieces
 from benchmarks.advice.damage import Damage
 from benchmarks.advice.limits import SIDES
 from benchmarks.advice.model import Advice
-from benchmarks.advice.outcomes import RefusedError, apply_statements, option_of, variables_of
+from benchmarks.advice.outcomes import RefusedError, apply_statements, option_of
 from benchmarks.advice.record import AVERTED, Line, of_kind
 from benchmarks.advice.stage import Stage
 from myisam_advisor.trial.private.driver import Connection, driver
@@ -75,7 +75,7 @@ def averted(stage: Stage, own: Sequence[Piece], damage: Damage) -> Averted:
     without, with_change = list[int](), list[int]()
     try:
         with stage.player(SIDES[0], ()) as player:
-            known = variables_of(player.server)
+            known = player.server.variables()
         parts = [part for piece in own for part in piece.each]
         options = [option_of(part, known) for part in parts if part.variable is not None]
         for _ in range(TIMES):

@@ -72,7 +72,7 @@ def outcome_of(stage: Stage, pieces: Sequence[Piece], limits: Limits) -> Outcome
     stage.calibrated()
     try:
         with stage.player(SIDES[0], ()) as untouched:
-            known = variables_of(untouched.server)
+            known = untouched.server.variables()
             options = [option_of(piece, known) for piece in pieces if piece.variable is not None]
             if _is_so_already(pieces, known):
                 return Outcome(NOTHING, "it is so already")
@@ -102,11 +102,6 @@ class _Changed:
         self._player.__exit__(None, None, None)
 
 
-def variables_of(server: PrivateServer) -> Mapping[str, str]:
-    """Its global variables, as SHOW tells them."""
-    return {str(name).lower(): str(value) for name, value in server.execute("SHOW GLOBAL VARIABLES")}
-
-
 def option_of(piece: Piece, known: Mapping[str, str]) -> str:
     """The change of a variable as a word for the server's command line. Raises RefusedError where it has none."""
     name = (piece.variable or "").rpartition(".")[2]
@@ -129,7 +124,7 @@ def _is_so_already(pieces: Sequence[Piece], known: Mapping[str, str]) -> bool:
 def _compared(
     untouched: Player, changed: Player, pieces: Sequence[Piece], known: Mapping[str, str], limits: Limits
 ) -> Outcome:
-    _expect_taken(pieces, known, variables_of(changed.server))
+    _expect_taken(pieces, known, changed.server.variables())
     rows = row_counts(untouched.server)
     applied = apply_statements(changed.server, pieces)
     _expect_rows(rows, changed.server)

@@ -173,7 +173,7 @@ def row_counts(server: PrivateServer) -> dict[str, int]:
     counts = {}
     for name in names:
         with contextlib.suppress(driver().error):
-            counts[name] = int(str(server.execute(f"SELECT COUNT(*) FROM {name}")[0][0]))
+            counts[name] = server.count(name)
     return counts
 
 

@@ -97,7 +97,7 @@ def crashed(one: EngineServer, rows: DrawnRows, total_rows: int, threads: int) -
     if rows.key_columns:
         with _keeping_commits(one):
             _take_out(one, rows, held)
-    before = _count(one, rows)
+    before = one.server.count(rows.name)
     load = _Load(one, rows, [held[number::threads] for number in range(threads)])
     load.run()
     if load.refused:
@@ -108,7 +108,7 @@ def crashed(one: EngineServer, rows: DrawnRows, total_rows: int, threads: int) -
     start_seconds = time.monotonic() - began
     check, is_damaged, check_seconds = _checked(one, rows)
     repair_seconds = _repaired(one, rows) if is_damaged else 0.0
-    found = _count(one, rows) - before
+    found = one.server.count(rows.name) - before
     there = _there(one, rows, load.rows_acknowledged) if rows.key_columns else min(found, load.total)
     is_well = check.lower() in WELL
     return Crash(
@@ -120,7 +120,7 @@ def crashed(one: EngineServer, rows: DrawnRows, total_rows: int, threads: int) -
 @contextmanager
 def _keeping_commits(one: EngineServer) -> Iterator[None]:
     """Whatever the settings are: rows whose removal a kill takes would pass for rows that came back."""
-    shown = {text_of(name).lower(): text_of(value) for name, value in one.server.execute("SHOW GLOBAL VARIABLES")}
+    shown = one.server.variables()
     before = {name: shown[name] for name in KEPT_AT_COMMIT if name in shown}
     one.server.execute(*(_set(name, KEPT_AT_COMMIT[name]) for name in before))
     yield
@@ -165,10 +165,6 @@ def _any_of(rows: DrawnRows, some: Sequence[Sequence[bytes]]) -> bytes:
 
 def _batches(rows: Sequence[Sequence[bytes]]) -> Iterator[Sequence[Sequence[bytes]]]:
     return (rows[begin : begin + ROWS_AT_ONCE] for begin in range(0, len(rows), ROWS_AT_ONCE))
-
-
-def _count(one: EngineServer, rows: DrawnRows) -> int:
-    return int(text_of(one.server.execute(f"SELECT COUNT(*) FROM {rows.name}")[0][0]))
 
 
 def _checked(one: EngineServer, rows: DrawnRows) -> tuple[str, bool, float]:

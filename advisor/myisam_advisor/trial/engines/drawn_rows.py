@@ -57,7 +57,7 @@ def drawn_rows(base: EngineServer, table: Source) -> DrawnRows:
     key = _unique_key(indexes, columns)
     ordered = [*key, *(one.name for one in columns if one.name not in key)]
     name = named(table)
-    total = int(text_of(base.server.execute(f"SELECT COUNT(*) FROM {name}")[0][0]))
+    total = base.server.count(name)
     most = max(min(MOST_ROWS, MOST_BYTES * max(total, 1) // max(table.data_bytes, 1)), 1)
     share = most * 1.1 / max(total, 1)
     selected = f"SELECT {sql_list(map(quote_identifier, ordered))} FROM {name} WHERE RAND(7) < {share} LIMIT {most}"

@@ -127,7 +127,7 @@ class _EngineTrial:
             self._skipped,
             PRODUCT_NAMES[self._material.binaries.flavour],
             str(base.server.execute("SELECT @@version")[0][0]),
-            told_settings({one.engine: one.variables() for one in self._servers}),
+            told_settings({one.engine: one.server.variables() for one in self._servers}),
             self._material.watched,
             self._cache,
             flush,

@@ -83,7 +83,7 @@ class RecordedStatements:
     def _prepared(self) -> tuple[Schedule, float, Mapping[str, Compared]]:
         """The statements as files for the sender, how long they were recorded, and what SELECTs say before anything is written."""
         self._listener.doing("reading the workload")
-        names = [one.variables().get("lower_case_table_names") for one in self._servers[:1]]
+        names = [one.server.variables().get("lower_case_table_names") for one in self._servers[:1]]
         judging = Judging(folds=any(map(folds_names, names)))
         found = survey(self._events(), judging)
         databases = frozenset(table.schema for table in self._tables)

@@ -73,10 +73,6 @@ class EngineServer:
     engine: str
     server: PrivateServer
 
-    def variables(self) -> dict[str, str]:
-        """Its settings."""
-        return {text_of(name): text_of(value) for name, value in self.server.execute("SHOW GLOBAL VARIABLES")}
-
     def locks(self) -> Locks:
         """What was waited for since the start. Locks of whole tables are taken in one order: they know no deadlock."""
         status = {

@@ -61,7 +61,7 @@ def _crash(
 
     def run() -> Run:
         table.restore()
-        before = _rows(bench, table.name)
+        before = bench.server.count(table.name)
         acknowledged = _killed_among(bench, database, iter(statements()))
         bench.server.restart()
         started = time.perf_counter()
@@ -69,7 +69,7 @@ def _crash(
         if damaged and not _is_whole(bench, f"REPAIR TABLE {table.name}"):
             raise TrialError(f"REPAIR TABLE could not mend {table.name} after the crash.")
         seconds = time.perf_counter() - started
-        rows = _rows(bench, table.name)
+        rows = bench.server.count(table.name)
         # The statement that was under way may have written its row, and nobody was told.
         lost = max(before + acknowledged - rows, 0)
         return Run(
@@ -117,10 +117,6 @@ def _killed_among(bench: Bench, database: str, statements: Iterator[bytes]) -> i
 def _is_whole(bench: Bench, statement: str) -> bool:
     """Whether CHECK or REPAIR ends with OK; what stands before its last line are warnings."""
     return str(bench.server.execute(statement)[-1][3]) in ("OK", "Table is already up to date")
-
-
-def _rows(bench: Bench, table: str) -> int:
-    return int(str(bench.server.execute(f"SELECT COUNT(*) FROM {table}")[0][0]))
 
 
 def conclude(_bench: Bench, results: Sequence[WorkloadResult]) -> str:

@@ -16,6 +16,7 @@ from myisam_advisor.trial.conclusions import times
 from myisam_advisor.trial.experiments.base import Experiment, Published
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.made import SyntheticTable
+from myisam_exporter.server.sql import quote_identifier
 
 KIB, MIB = 1 << 10, 1 << 20
 BASELINE = 128 * KIB
@@ -31,7 +32,7 @@ SOURCE_2014 = "blog series of April 2014"
 def workloads(bench: Bench) -> Iterable[Workload]:
     """Each with one client, which only waits."""
     source = _make_scanned(bench)
-    rows = int(str(bench.server.execute(f"SELECT COUNT(*) FROM {source}")[0][0]))
+    rows = bench.server.count(source)
     scan = f"SELECT COUNT(*) FROM {source} WHERE {_never(bench, source)}"
     repeats = bench.repeats(scan)
     yield _swept(bench, SCAN, lambda: bench.statement(scan, rows, repeats))
@@ -82,8 +83,8 @@ def _make_scanned(bench: Bench) -> str:
 
 def _never(bench: Bench, table: str) -> str:
     """A condition that no row fulfils and no index answers."""
-    column = str(bench.server.execute(f"SHOW COLUMNS FROM {table}")[-1][0]).replace("`", "``")
-    return f"CONCAT(`{column}`, '') = 'no such value'"
+    column = quote_identifier(str(bench.server.execute(f"SHOW COLUMNS FROM {table}")[-1][0]))
+    return f"CONCAT({column}, '') = 'no such value'"
 
 
 def _connections(bench: Bench, statement: str) -> Callable[[], Run]:

@@ -63,7 +63,7 @@ def workloads(bench: Bench) -> Iterable[Workload]:
         f"CREATE TABLE {source} ENGINE=MyISAM AS SELECT {columns} FROM {DATABASES[DYNAMIC]}.{TABLE}",
         *([f"INSERT INTO {source} SELECT * FROM {source}"] * DOUBLINGS if isinstance(kind, SyntheticTable) else []),
     )
-    rows = int(str(bench.server.execute(f"SELECT COUNT(*) FROM {source}")[0][0]))
+    rows = bench.server.count(source)
     plain = {variant: f"{database}.plain" for variant, database in DATABASES.items()}
     for variant, table in plain.items():
         bench.server.execute(f"CREATE TABLE {table} ENGINE=MyISAM {variant} AS SELECT * FROM {source} LIMIT 0")

@@ -239,6 +239,15 @@ class PrivateServer:
                 rows = list(cursor.fetchall()) if cursor.description else []
         return rows
 
+    def variables(self) -> dict[str, str]:
+        """Its settings; "" for what is NULL."""
+        rows = self.execute("SHOW GLOBAL VARIABLES")
+        return {str(name).lower(): "" if value is None else str(value) for name, value in rows}
+
+    def count(self, table: str) -> int:
+        """The rows of the table, whose name is quoted where it must be."""
+        return int(str(self.execute(f"SELECT COUNT(*) FROM {table}")[0][0]))
+
     def _base_command(self) -> list[str]:
         binaries = self.binaries
         small = [*SMALL_SERVER_OPTIONS[binaries.family]]

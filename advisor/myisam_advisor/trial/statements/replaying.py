@@ -96,7 +96,7 @@ class _Replay:
         expect_room(self._folder, disk, ROOM_FOR_DATA * copied)
 
     def _measured(self, server: PrivateServer, found: Survey, variants: Sequence[Variant]) -> ReplayResult:
-        self._notes += other_settings(self._material.settings, _variables(server))
+        self._notes += other_settings(self._material.settings, server.variables())
         copy_tables(self._material.sources, server, self._material.lock, self._listener)
         effects = self._prepared(server, found)
         parts = Parts(self._material, self._options, self._judging, found, self._folder / "statements", effects)
@@ -266,10 +266,6 @@ class _Replay:
             time.time(),
             runs.course,
         )
-
-
-def _variables(server: PrivateServer) -> dict[str, str]:
-    return {str(name): str(value) for name, value in server.execute("SHOW GLOBAL VARIABLES")}
 
 
 def limits_of(maximum_rounds: int | None, budget: float | None, ways: int, run_seconds: float) -> Limits:

@@ -207,7 +207,7 @@ def _imported(source: Source, server: PrivateServer) -> CopiedTable:
     try:
         if descriptions and not _exists(source, server):
             server.execute(f"IMPORT TABLE FROM '{descriptions[0]}'", database=source.schema)
-        rows = int(str(server.execute(f"SELECT COUNT(*) FROM {name}")[0][0]))
+        rows = server.count(name)
     except driver().error as error:
         is_described_otherwise = bool(descriptions) is not (server.binaries.family == "mysql")
         is_other = error.args[0] in OTHER_RELEASE or is_described_otherwise

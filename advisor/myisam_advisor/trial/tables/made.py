@@ -152,7 +152,7 @@ def lookup_index(bench: Bench, table: str, database: str = SCHEMA, preferred: st
     lengths = _column_lengths(bench, database, table)
     chosen = max(rows, key=lambda row: (row[2] == preferred, lengths.get(str(row[4]), 0)))
     name, column = f"{database}.{table}", quote_identifier(str(chosen[4]))
-    total = bench.server.execute(f"SELECT COUNT(*) FROM {name}")[0][0]
+    total = bench.server.count(name)
     statement = (
         f"SELECT {column} FROM {name} WHERE RAND(7) < {LOOKUP_VALUES} * 1.5 / {total} AND {column} IS NOT NULL "
         f"LIMIT {LOOKUP_VALUES}"

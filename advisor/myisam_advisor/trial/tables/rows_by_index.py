@@ -64,7 +64,7 @@ def sampled(bench: Bench, database: str, table: str, columns: Sequence[str]) -> 
     """Values of these columns where none of them is NULL."""
     whole = f"{database}.{table}"
     names = [quote_identifier(column) for column in columns]
-    total = int(str(bench.server.execute(f"SELECT COUNT(*) FROM {whole}")[0][0]))
+    total = bench.server.count(whole)
     known = " AND ".join(f"{name} IS NOT NULL" for name in names)
     share = MOST_SAMPLED * 1.1 / max(total, 1)
     statement = f"SELECT {', '.join(names)} FROM {whole} WHERE RAND(7) < {share} AND {known} LIMIT {MOST_SAMPLED}"

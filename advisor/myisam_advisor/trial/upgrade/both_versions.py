@@ -31,7 +31,6 @@ from myisam_advisor.trial.upgrade.carried_settings import (
     name_options,
     options_of,
     settings_told,
-    variables_of,
 )
 from myisam_advisor.trial.upgrade.recorded_result import ServerSetting
 from myisam_advisor.trial.upgrade.upgrade_result import REFUSED, UpgradedTable
@@ -79,7 +78,7 @@ def both_servers(
         listener.doing("starting a private server of the present version")
         first_options = [*OPTIONS, *name_options(versions.variables)]
         present = stack.enter_context(PrivateServer(versions.present, first_options, _made(folder / "p")))
-        defaults = variables_of(present)
+        defaults = present.variables()
         missing: dict[TableName, str] = {}
         copied = _copied(sources, present, lock, listener, missing)
         make_account(present, schemas)
@@ -96,7 +95,7 @@ def both_servers(
         deciding = {**given, MODE: versions.taken_mode} if MODE in given else given
         notes = give_deciding(newer, deciding)
         give_charset((present, newer), schemas, versions.variables)
-        settings = settings_told(variables_of(present), variables_of(newer), given)
+        settings = settings_told(present.variables(), newer.variables(), given)
         yield BothServers(present, newer, placed, missing, settings, notes)
 
 

@@ -21,12 +21,6 @@ NAMES = "lower_case_table_names"
 DECIDING = (MODE, CHARSET, COLLATION)
 
 
-def variables_of(server: PrivateServer) -> dict[str, str]:
-    """Its settings."""
-    rows = server.execute("SHOW GLOBAL VARIABLES")
-    return {str(name).lower(): "" if value is None else str(value) for name, value in rows}
-
-
 def carried(watched: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
     """Of the settings that matter to statements on MyISAM those that somebody gave the watched server."""
     return {name: watched[name] for name in SETTINGS if name in watched and watched[name] != defaults.get(name)}
