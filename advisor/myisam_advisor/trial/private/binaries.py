@@ -25,6 +25,8 @@ SHARE_FOLDERS = ("share/mariadb", "share/mysql", "share/mysql-8.0", "share/mysql
 VERSION_SECONDS = 20
 # From here on mysqld makes its data directory itself (--initialize); before, SQL scripts are fed to --bootstrap.
 INITIALIZE_FROM = (5, 7, 6)
+# From here on a MySQL keeps definitions in its dictionary, and in .sdi files; before, as MariaDB always, in .frm files.
+DICTIONARY_SINCE = (8, 0)
 # Readable even where our user may not pass to where it lies.
 OWN_PROGRAM = Path("/proc/self/exe")
 # The program is among the first words; one word may have 128 KiB (execve(2), MAX_ARG_STRLEN).
@@ -49,6 +51,17 @@ class ServerBinaries:
     loader: Path | None = None
     family: str = "mariadb"
     release: tuple[int, int, int] | None = None
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """The release series, out of the name (mysql-9.7)."""
+        major, minor = self.name.rpartition("-")[2].split(".")[:2]
+        return int(major), int(minor)
+
+    @property
+    def keeps_dictionary(self) -> bool:
+        """Whether it is a MySQL that reads no .frm."""
+        return self.flavour == "mysql" and self.version >= DICTIONARY_SINCE
 
     @property
     def library_directory(self) -> Path | None:

@@ -209,7 +209,7 @@ def _imported(source: Source, server: PrivateServer) -> CopiedTable:
             server.execute(f"IMPORT TABLE FROM '{descriptions[0]}'", database=source.schema)
         rows = server.count(name)
     except driver().error as error:
-        is_described_otherwise = bool(descriptions) is not (server.binaries.family == "mysql")
+        is_described_otherwise = bool(descriptions) is not server.binaries.keeps_dictionary
         is_other = error.args[0] in OTHER_RELEASE or is_described_otherwise
         refusal = OtherReleaseError if is_other else TrialError
         raise refusal(

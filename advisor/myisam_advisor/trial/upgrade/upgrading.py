@@ -14,7 +14,7 @@ from pathlib import Path
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.listener import Listener
-from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.binaries import DICTIONARY_SINCE, ServerBinaries
 from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, expect_room, machine_name
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
@@ -42,9 +42,8 @@ from myisam_exporter.server.sql import quote_text, statement
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 TableName = tuple[str, str]
-Version = tuple[int, int]
+
 MARIADB, MYSQL = "mariadb", "mysql"
-DICTIONARY_SINCE: Version = (8, 0)
 MEMORY_BYTES, DISK_BYTES = 512 << 20, 512 << 20
 COPIES = 3  # the copy, what a rebuild makes of it, and the files that are put under a definition
 COPIES_OF_BOTH = (
@@ -135,7 +134,7 @@ def _recorded(
         for one in tables
         if one.verdict == REFUSED
     }
-    name = _label((material.binaries.flavour, *version_of(material.binaries)))
+    name = _label((material.binaries.flavour, *material.binaries.version))
     versions = Versions(material.present, material.binaries, material.variables, mode)
     try:
         with as_trial_errors(), both_servers(versions, sources, place, material.lock, folder, listener) as both:
@@ -146,22 +145,11 @@ def _recorded(
         raise TrialError(f"the recorded statements cannot be sent to both versions: {error}.") from None
 
 
-def version_of(binaries: ServerBinaries) -> Version:
-    """The release of a program, out of its name (mysql-9.7)."""
-    major, minor = binaries.name.rpartition("-")[2].split(".")[:2]
-    return int(major), int(minor)
-
-
-def keeps_dictionary(binaries: ServerBinaries) -> bool:
-    """Whether it is a MySQL that reads no .frm."""
-    return binaries.flavour == MYSQL and version_of(binaries) >= DICTIONARY_SINCE
-
-
 def expect_upgrade(binaries: ServerBinaries, data_version: tuple[str, int, int]) -> None:
     """Raises TrialError where that program is no newer version of the server whose files these are."""
     flavour, version = data_version[0], data_version[1:]
-    new, present = f"{binaries.mysqld} is {_label((binaries.flavour, *version_of(binaries)))}", _label(data_version)
-    if flavour == binaries.flavour and version_of(binaries) < version:
+    new, present = f"{binaries.mysqld} is {_label((binaries.flavour, *binaries.version))}", _label(data_version)
+    if flavour == binaries.flavour and binaries.version < version:
         raise TrialError(
             f"{new}, and the tables are of {present}: a server does not read what a later one wrote. "
             f"--server takes the program of {present} or later."
@@ -201,7 +189,7 @@ def _modes(server: PrivateServer, sql_mode: str) -> tuple[str, list[str]]:
 def _tables(
     server: PrivateServer, material: UpgradeMaterial, mode: str, listener: Listener
 ) -> tuple[list[UpgradedTable], list[NotTried]]:
-    dictionary = keeps_dictionary(material.binaries)
+    dictionary = material.binaries.keeps_dictionary
     names = {source.schema for source in material.sources} | {schema for schema, _ in material.uncopied}
     if dictionary:
         make_account(server, sorted(names))

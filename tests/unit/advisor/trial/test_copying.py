@@ -3,13 +3,16 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.listener import Listener
+from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.tables import copying
-from myisam_advisor.trial.tables.copying import TRIES, take_files
+from myisam_advisor.trial.tables.copying import TRIES, OtherReleaseError, take_files
 from myisam_advisor.trial.tables.sources import Source, SourceFile
 
 SAID = "myisamchk: error: Size of datafile is: 100 Should be: 800"
@@ -48,3 +51,27 @@ def test_nor_where_each_try_ends_by_another_complaint(source: Source, tmp_path: 
     complaints = iter(f"{number}" for number in range(TRIES))
     with pytest.raises(TrialError, match="could not be copied"):
         take_files(source, tmp_path / "copy", None, Listener(), lambda: next(complaints))
+
+
+class Refusing:
+    """A server that opens no copy."""
+
+    def __init__(self, name: str, directory: Path) -> None:
+        flavour = name.partition("-")[0]
+        self.binaries = ServerBinaries(name, flavour, Path(), Path(), Path(), family=flavour)
+        self.data_directory = directory
+
+    def count(self, table: str) -> int:
+        raise driver().error(145, f"Table {table} is marked as crashed")
+
+    def execute(self, *_: str, **__: str) -> list[tuple[object, ...]]:
+        return []
+
+
+def test_what_a_server_with_frm_files_says_of_a_copy_is_told_and_not_that_it_is_of_another_kind(source: Source, tmp_path: Path) -> None:
+    """MySQL 5.7 makes its data directory as 8.0 does, and reads .frm: whatever it said of a copy was told as *another kind of server*, and not tried again."""
+    servers: list[Any] = [Refusing(name, tmp_path) for name in ("mysql-5.7", "mysql-8.0", "mariadb-11.8")]
+    for server in (servers[0], servers[2]):
+        assert "is marked as crashed" in copying._checked_by_server(source, server)
+    with pytest.raises(OtherReleaseError, match=r"\.sdi"):
+        copying._checked_by_server(source, servers[1])

@@ -23,7 +23,7 @@ from myisam_advisor.trial.upgrade.upgrade_result import (
     as_document,
     from_document,
 )
-from myisam_advisor.trial.upgrade.upgrading import expect_upgrade, keeps_dictionary
+from myisam_advisor.trial.upgrade.upgrading import expect_upgrade
 from myisam_exporter.server.sql import quote_table
 
 TABLE = UpgradedTable("s", "t", BY_FILES, 1 << 20, 1, FINE, ("CHECK TABLE ... FOR UPGRADE", "SELECT"))
@@ -66,7 +66,8 @@ def test_what_is_one_is_not(data: tuple[str, int, int], new: ServerBinaries) -> 
 
 
 def test_which_server_reads_no_frm() -> None:
-    assert [keeps_dictionary(one) for one in (program("mysql", "5.6"), program("mysql", "8.0"), program("mariadb", "11.8"))] == [False, True, False]
+    programs = program("mysql", "5.6"), program("mysql", "5.7"), program("mysql", "8.0"), program("mariadb", "11.8")
+    assert [one.keeps_dictionary for one in programs] == [False, False, True, False]
 
 
 def test_remedies_are_for_what_it_ended_by() -> None:
