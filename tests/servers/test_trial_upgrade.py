@@ -173,6 +173,14 @@ def test_rows_and_nulls_that_a_constraint_refuses(temporary: Path, running: Call
         assert "no matter of the upgrade" in broken["remedy"]
 
 
+@pytest.mark.parametrize(("old", "new"), [("mysql-8.0", "mysql-9.7"), ("mariadb-10.11", "mariadb-11.8")])
+def test_a_default_that_no_calendar_has_stays(temporary: Path, running: Callable[[str], PrivateServer], old: str, new: str) -> None:
+    server = running(old)
+    with schema(server, "up"):
+        server.execute("SET SESSION sql_mode = 'ALLOW_INVALID_DATES'", "CREATE TABLE never (a INT, d DATE DEFAULT '2010-02-30') ENGINE=MyISAM", "INSERT INTO never VALUES (1, '2010-02-03')", "FLUSH TABLES", database="up")
+        assert verdicts(upgraded(Upgrading(temporary, server), new)) == {"never": "opens"}
+
+
 @pytest.mark.parametrize(("old", "new"), [("mysql-5.6", "mysql-9.7"), ("mariadb-10.11", "mariadb-11.8")])
 def test_a_compressed_table_is_opened_and_not_written(temporary: Path, running: Callable[[str], PrivateServer], old: str, new: str) -> None:
     server = running(old)

@@ -33,6 +33,8 @@ from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote
 READ_ROWS = 1000
 KEPT_ROW = quote_identifier("myisam_advisor_kept_row")
 IMPORT = "IMPORT TABLE"
+# An upgrade reads no default anew: one such as 2010-02-30 stays.
+ANY_DEFAULT = "ALLOW_INVALID_DATES"
 CHECK, OPEN, REBUILD, CHECK_AGAIN = "CHECK TABLE ... FOR UPGRADE", "SELECT", "ALTER TABLE ... FORCE", "CHECK TABLE"
 OBJECTIONS = frozenset({"error", "warning"})
 NO_VALUES_FOR_ZERO = "NO_AUTO_VALUE_ON_ZERO"
@@ -183,7 +185,7 @@ class TableTrial:
             return
         modes = ",".join(filter(None, (self.sql_mode, NO_VALUES_FOR_ZERO)))
         with self.server.session(source.schema) as connection:
-            self._on(connection, "", statement("SET SESSION sql_mode = {}", quote_text("")))
+            self._on(connection, "", statement("SET SESSION sql_mode = {}", quote_text(ANY_DEFAULT)))
             kept = statement(
                 "CREATE TEMPORARY TABLE {} ENGINE=MyISAM SELECT {} FROM {} USE INDEX () LIMIT 1",
                 KEPT_ROW,
@@ -252,7 +254,7 @@ def _create(server: PrivateServer, definition: TableDefinition) -> None:
     connection = server.connect(definition.schema, user=ACCOUNT)
     with closing(connection), closing(connection.cursor()) as cursor:
         try:
-            cursor.execute("SET SESSION sql_mode = 'NO_DIR_IN_CREATE'")
+            cursor.execute(statement("SET SESSION sql_mode = {}", quote_text(f"NO_DIR_IN_CREATE,{ANY_DEFAULT}")))
             cursor.execute(definition.text)
         except driver().error as error:
             server.expect_alive()
