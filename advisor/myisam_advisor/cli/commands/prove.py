@@ -8,7 +8,15 @@ from pathlib import Path
 
 import click
 
-from myisam_advisor.cli.any_way import SLOW_LOG, SOURCES, Wanted, record_running
+from myisam_advisor.cli.any_way import (
+    MAXIMUM_RATE,
+    MAXIMUM_SECONDS,
+    SLOW_LOG,
+    SOURCES,
+    Wanted,
+    expect_somebody_to_ask,
+    record_running,
+)
 from myisam_advisor.cli.completion import rule_ids
 from myisam_advisor.cli.described import CHANGE, Described
 from myisam_advisor.cli.ending import end_as_by_interrupt
@@ -24,7 +32,6 @@ from myisam_advisor.cli.options import (
     server_options,
     site_options,
 )
-from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS, expect_somebody_to_ask
 from myisam_advisor.cli.replaying import CopyOptions, replayed, tell
 from myisam_advisor.cli.tried_changes import ReplayWish
 from myisam_exporter.errors import UserError

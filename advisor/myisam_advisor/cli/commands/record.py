@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from myisam_advisor.cli.any_way import SOURCES, Wanted, record_running
+from myisam_advisor.cli.any_way import MAXIMUM_RATE, MAXIMUM_SECONDS, SOURCES, Wanted, record_running
 from myisam_advisor.cli.described import CHANGE, Described
 from myisam_advisor.cli.ending import end_as_by_interrupt
 from myisam_advisor.cli.number_types import WholeNumber
 from myisam_advisor.cli.options import Duration, ServerOptions, server_options
-from myisam_advisor.cli.recording import MAXIMUM_RATE, MAXIMUM_SECONDS
 
 if TYPE_CHECKING:
     from myisam_advisor.workload.recording import Recorded

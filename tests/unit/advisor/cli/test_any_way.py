@@ -1,18 +1,25 @@
 """Which way of recording each name is; `record` and `prove` have the same ones."""
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from myisam_advisor.cli import any_way
-from myisam_advisor.cli.any_way import SOURCES, Wanted, record_running
+from myisam_advisor.cli.any_way import AUTO, SOURCES, WAYS, NotAgreedError, Wanted, Way, record_running
 from myisam_advisor.cli.commands.prove import prove
 from myisam_advisor.cli.commands.record import record
 from myisam_exporter.errors import UserError
 
 SERVER: Any = object()
-WAYS = {"slow-log": "record_live", "performance-schema": "record_watched_source", "probe": "record_probed", "auto": "record_any_way"}
+NAMED = [one for one in SOURCES if one != AUTO]
+
+
+def prepared_by(name: str, taken: list[str]) -> Callable[[Wanted, ExitStack], Callable[[], Any]]:
+    return lambda *_: lambda: taken.append(name)
 
 
 def test_record_and_prove_know_the_same_ways() -> None:
@@ -20,24 +27,27 @@ def test_record_and_prove_know_the_same_ways() -> None:
         (option,) = (one for one in command.params if one.name == "source")
         choices: Any = option.type
         assert (tuple(choices.choices), option.default) == (SOURCES, "slow-log")
-    assert set(WAYS) == set(SOURCES)
+    assert set(NAMED) < set(WAYS)
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", NAMED)
 def test_each_name_is_its_own_way(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[str] = []
-    for name in WAYS.values():
-        monkeypatch.setattr(any_way, name, lambda *_, name=name: taken.append(name))
+    monkeypatch.setattr(any_way, "WAYS", {name: Way(name, "", prepared_by(name, taken)) for name in WAYS})
     record_running(source, Wanted(tmp_path / "w", 60, 1000, True, SERVER))
-    assert taken == [WAYS[source]]
+    assert taken == [source]
 
 
 def test_only_what_changes_settings_wants_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
-    for name in WAYS.values():
-        monkeypatch.setattr(any_way, name, lambda *_: None)
-    unsure = Wanted(tmp_path / "w", 60, 1000, False, SERVER)
     with pytest.raises(UserError, match="add --yes"):
-        record_running("slow-log", unsure)
-    for source in SOURCES[1:]:
-        record_running(source, unsure)
+        record_running("slow-log", Wanted(tmp_path / "w", 60, 1000, False, SERVER))
+
+
+def test_who_says_no_is_not_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> Any:
+        raise NotAgreedError("you said no.")
+
+    monkeypatch.setattr(any_way, "WAYS", {"slow-log": Way("the slow log", "", refused)})
+    with pytest.raises(click.Abort):
+        record_running("slow-log", Wanted(tmp_path / "w", 60, 1000, False, SERVER))
