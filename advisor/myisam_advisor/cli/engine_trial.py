@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,12 +14,12 @@ from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.replaying import CopyOptions
 from myisam_advisor.cli.surveyed_workloads import surveyed
 from myisam_advisor.cli.tried_changes import ReplayWish
+from myisam_advisor.cli.watched_server import WatchedServer, watched_server
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from myisam_advisor.trial.bench import TrialOptions
     from myisam_advisor.trial.engines.engine_task import EngineTask
-    from myisam_advisor.trial.engines.result import EngineResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +48,21 @@ def engine_trial(
     wish: EngineWish, copy: CopyOptions, server: ServerOptions, chosen: TrialOptions, format_name: str
 ) -> None:
     """Convert copies, print what came of it, and keep how fast they were copied."""
+    from myisam_advisor.cli.kept_rates import keep_rates
+    from myisam_advisor.proofs.rate_store import own_rate_store
     from myisam_advisor.texts.templates import printable
     from myisam_advisor.trial.engines import report
     from myisam_advisor.trial.engines.engine_task import do_engine_task, run_engine_task
     from myisam_advisor.trial.private.apart import apart
+    from myisam_exporter.server.session import Session
 
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_engine_task) as place, ExitStack() as stack:
-        task = _task(wish, copy, server, chosen, stack)
+        watched = watched_server(stack.enter_context(Session(server.target(), server.timeout_seconds)))
+        task = _task(wish, copy, watched, chosen, stack)
         with trial_progress(chosen.budget_seconds) as listener:
             result = run_engine_task(place, task, listener)
-    kept = _kept(result, task.variables) if wish.keeps else ""
+    kept = keep_rates(result, watched.key, own_rate_store()) if wish.keeps else ""
     if format_name == "json":
         click.echo(report.as_json(result))
     else:
@@ -68,50 +71,29 @@ def engine_trial(
             click.echo(printable(kept))
 
 
-def _kept(result: EngineResult, variables: Mapping[str, str]) -> str:
-    from myisam_advisor.cli.kept_rates import keep_rates
-    from myisam_advisor.proofs.proof import server_key
-    from myisam_advisor.proofs.rate_store import own_rate_store
-
-    key = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
-    return keep_rates(result, key, own_rate_store())
-
-
 def _task(
-    wish: EngineWish, copy: CopyOptions, server: ServerOptions, chosen: TrialOptions, stack: ExitStack
+    wish: EngineWish, copy: CopyOptions, watched: WatchedServer, chosen: TrialOptions, stack: ExitStack
 ) -> EngineTask:
     from myisam_advisor.errors import TrialError
     from myisam_advisor.trial.engines.engine_task import EngineTask
     from myisam_advisor.trial.engines.settings import engine_settings, not_here
-    from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
     from myisam_advisor.trial.tables.sources import find_named
-    from myisam_exporter.facts.unknown import Unknown
-    from myisam_exporter.server.location import locate
-    from myisam_exporter.server.session import Session
 
-    session = stack.enter_context(Session(server.target(), server.timeout_seconds))
-    variables = session.global_variables()
-    uptime = session.status_number("Uptime")
-    location = locate(variables, uptime, session.peer_process(), session.target.may_be_local, Path("/proc"))
-    directory = location.data_directory
-    if isinstance(directory, Unknown):
-        raise TrialError(f"--table copies files, and {directory.reason}: {directory.remedy}.")
-    found = find_named(directory, copy.tables, copy.copy_limit, location.owner)
+    variables, directory = watched.variables, watched.directory("--table copies files")
+    found = find_named(directory, copy.tables, copy.copy_limit, watched.location.owner)
     sources, left_out = stack.enter_context(found)
     if not sources:
         raise TrialError(f"no table can be tried: {'; '.join(left_out.values())}.")
-    pid = None if isinstance(location.pid, Unknown) else location.pid
-    programs = tuple(map(str, programs_of_watched(pid, variables)))
     return EngineTask(
         wish.engines,
         chosen,
-        ServerChoice.named(wish.program) if wish.program else ServerChoice(candidates=programs),
+        watched.program(wish.program),
         engine_settings(variables, is_same_release=not wish.program),
         variables,
         not_here(variables),
         sources,
         left_out,
-        session if copy.allow_lock else None,
+        watched.session if copy.allow_lock else None,
         wish.workload,
         surveyed(wish.workload).described if wish.workload else {},
     )

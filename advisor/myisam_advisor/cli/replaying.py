@@ -22,6 +22,7 @@ from myisam_advisor.cli.tried_changes import (
     not_tried,
     variants_of,
 )
+from myisam_advisor.cli.watched_server import WatchedServer, watched_server
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.statements.survey import Survey, TableName
     from myisam_advisor.trial.statements.variants import Variant
     from myisam_advisor.trial.tables.sources import Source
-    from myisam_exporter.server.location import Location
     from myisam_exporter.server.session import Session
 
 
@@ -113,7 +113,6 @@ def replayed(
 ) -> Replay:
     """What came of a replay: of the workload that was named, or of one that `recorded` makes once it is known that there is something to try."""
     from myisam_advisor.cli.kept_trials import statements_per_second
-    from myisam_advisor.proofs.proof import server_key
     from myisam_advisor.proofs.structures import structure_of
     from myisam_advisor.trial.private.apart import apart
     from myisam_advisor.trial.statements.replay_task import do_replay_task, run_replay_task
@@ -124,10 +123,9 @@ def replayed(
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_replay_task) as place, ExitStack() as stack:
         workload = surveyed(wish.workload) if wish.workload else None
-        session = stack.enter_context(Session(server.target(), server.timeout_seconds))
-        variables = session.global_variables()
-        key = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
-        load = statements_per_second(session)
+        watched = watched_server(stack.enter_context(Session(server.target(), server.timeout_seconds)))
+        variables = watched.variables
+        load = statements_per_second(watched.session)
         named = named_changes(wish, variables)
         findings = findings_of(wish, server, site) if wish.findings or not named else []
         if workload is None:
@@ -136,39 +134,35 @@ def replayed(
             wish, workload = replace(wish, workload=path), surveyed(path)
         if folds_names(variables.get("lower_case_table_names")):
             workload = replace(workload, found=workload.found.folded())
-        task = _task(wish, copy, session, variables, workload, (named, findings), program, options, stack)
-        task = replace(task, notes=(*task.notes, *_cache_notes(session, variables, server)))
+        task = _task(wish, copy, watched, workload, (named, findings), program, options, stack)
+        task = replace(task, notes=(*task.notes, *_cache_notes(watched, server)))
         structures = {one.label: structure_of(header_of(one.label, one.file(INDEX).descriptor)) for one in task.sources}
         with trial_progress(options.budget_seconds) as listener:
             result = run_replay_task(place, task, listener)
-        return Replay(result, key, load, workload.recording, variables, structures)
+        return Replay(result, watched.key, load, workload.recording, variables, structures)
 
 
 def _task(
     wish: ReplayWish,
     copy: CopyOptions,
-    session: Session,
-    variables: Mapping[str, str],
+    watched: WatchedServer,
     workload: SurveyedWorkload,
     tried: tuple[Sequence[Variant], Sequence[Finding]],
     program: str,
     options: ReplayOptions,
     stack: ExitStack,
 ) -> ReplayTask:
-    from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
     from myisam_advisor.trial.statements.definitions import trigger_notes, unseen_triggers
     from myisam_advisor.trial.statements.replay_task import ReplayTask
     from myisam_advisor.trial.statements.watched import changed_since, meaning_notes, meaning_settings, replay_settings
-    from myisam_exporter.facts.unknown import Unknown
 
     path = wish.workload or Path()
-    location = _located(session, variables)
-    directory = _data_directory(location)
-    used, sources, missing = _copyable(workload.found, copy, session, directory, location.owner, stack)
+    session, variables = watched.session, watched.variables
+    directory = watched.directory("a replay copies tables as files")
+    used, sources, missing = _copyable(workload.found, copy, session, directory, watched.location.owner, stack)
     _expect_tables(sources, missing, path)
     copied = frozenset((source.schema, source.table) for source in sources)
     chosen = variants_of(*tried, copied, wish)
-    pid = None if isinstance(location.pid, Unknown) else location.pid
     changed = {
         (source.schema, source.table): since
         for source in sources
@@ -180,9 +174,7 @@ def _task(
         workload.described,
         chosen,
         options,
-        ServerChoice.named(program)
-        if program
-        else ServerChoice(candidates=tuple(map(str, programs_of_watched(pid, variables)))),
+        watched.program(program),
         ("mariadb" if version.flavour == "mariadb" else "mysql", *version.number[:2]),
         replay_settings(variables),
         sources,
@@ -196,29 +188,11 @@ def _task(
     )
 
 
-def _cache_notes(session: Session, variables: Mapping[str, str], server: ServerOptions) -> list[str]:
+def _cache_notes(watched: WatchedServer, server: ServerOptions) -> list[str]:
     from myisam_advisor.trial.statements.named_caches import named_cache_notes
 
-    directory = Path(variables.get("datadir", "/"))
-    return list(named_cache_notes(session, variables, directory, server.key_caches))
-
-
-def _located(session: Session, variables: Mapping[str, str]) -> Location:
-    from myisam_exporter.server.location import locate
-
-    return locate(
-        dict(variables), session.status_number("Uptime"), session.peer_process(), session.target.may_be_local, Path("/proc")
-    )  # fmt: skip
-
-
-def _data_directory(location: Location) -> Path:
-    from myisam_advisor.errors import TrialError
-    from myisam_exporter.facts.unknown import Unknown
-
-    directory = location.data_directory
-    if isinstance(directory, Unknown):
-        raise TrialError(f"a replay copies tables as files, and {directory.reason}: {directory.remedy}.")
-    return directory
+    directory = Path(watched.variables.get("datadir", "/"))
+    return list(named_cache_notes(watched.session, watched.variables, directory, server.key_caches))
 
 
 def _copyable(

@@ -14,6 +14,7 @@ from myisam_advisor.cli.options import ServerOptions
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.replaying import CopyOptions
 from myisam_advisor.cli.surveyed_workloads import surveyed
+from myisam_advisor.cli.watched_server import WatchedServer, watched_server
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.statements.survey import Survey
     from myisam_advisor.trial.upgrade.upgrade_result import UpgradeResult
     from myisam_advisor.trial.upgrade.upgrade_task import RecordedTask, UpgradeTask
-    from myisam_exporter.server.location import Location
     from myisam_exporter.server.session import Session
 
 TableName = tuple[str, str]
@@ -69,8 +69,8 @@ def upgraded(wish: UpgradeWish, copy: CopyOptions, server: ServerOptions) -> Upg
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_upgrade_task) as place, ExitStack() as stack:
         recorded = surveyed(wish.workload) if wish.workload else None
-        session = stack.enter_context(Session(server.target(), server.timeout_seconds))
-        task = _task(wish, copy, session, recorded, stack)
+        watched = watched_server(stack.enter_context(Session(server.target(), server.timeout_seconds)))
+        task = _task(wish, copy, watched, recorded, stack)
         with trial_progress(wish.chosen.budget_seconds if recorded else None, len(task.sources)) as listener:
             return run_upgrade_task(place, task, listener)
 
@@ -78,7 +78,7 @@ def upgraded(wish: UpgradeWish, copy: CopyOptions, server: ServerOptions) -> Upg
 def _task(
     wish: UpgradeWish,
     copy: CopyOptions,
-    session: Session,
+    watched: WatchedServer,
     recorded: SurveyedWorkload | None,
     stack: ExitStack,
 ) -> UpgradeTask:
@@ -86,23 +86,17 @@ def _task(
     from myisam_advisor.trial.private.binaries import ServerChoice
     from myisam_advisor.trial.tables.sources import find_copyable, table_named
     from myisam_advisor.trial.upgrade.upgrade_task import UpgradeTask
-    from myisam_exporter.facts.unknown import Unknown
-    from myisam_exporter.server.location import locate
 
-    variables = session.global_variables()
-    uptime = session.status_number("Uptime")
-    location = locate(variables, uptime, session.peer_process(), session.target.may_be_local, Path("/proc"))
-    directory = location.data_directory
-    if isinstance(directory, Unknown):
-        raise TrialError(f"an upgrade is tried on copies of tables' files, and {directory.reason}: {directory.remedy}.")
-    found = _tables_in(directory, location)
+    session, owner = watched.session, watched.location.owner
+    directory = watched.directory("an upgrade is tried on copies of tables' files")
+    found = _tables_in(directory, owner)
     named = list(dict.fromkeys(table_named(name, found) for name in copy.tables))
     if recorded and wish.workload:
         found = _touched(wish.workload, recorded.found, named, found)
     wanted = named or _smallest(found, copy.copy_limit)
     # Of what else the statements touch only the reason is wanted why it is not copied.
     others = sorted(name for name in recorded.found.tables if name not in found and name[0]) if recorded else []
-    copyable = find_copyable(directory, [*wanted, *others[:MOST_TABLES]], copy.copy_limit, location.owner, packed=True)
+    copyable = find_copyable(directory, [*wanted, *others[:MOST_TABLES]], copy.copy_limit, owner, packed=True)
     sources, uncopied = stack.enter_context(copyable)
     _expect_named(wanted if copy.tables else [], found, uncopied)
     passed_over = {} if copy.tables else {name: _too_many(copy.copy_limit) for name in found.keys() - set(wanted)}
@@ -111,28 +105,22 @@ def _task(
     if not sources and not definitions:
         said = "; ".join(list(uncopied.values())[:3]) or "the server has no MyISAM table"
         raise TrialError(f"there is nothing to try: {said}.")
-    recorded_task = _recorded_task(wish, recorded.described, variables, location) if recorded else None
+    recorded_task = _recorded_task(wish, recorded.described, watched) if recorded else None
     return UpgradeTask(
-        ServerChoice.named(wish.program), (flavour, *session.version.number[:2]), variables.get("sql_mode", ""), sources, definitions,
+        ServerChoice.named(wish.program), (flavour, *session.version.number[:2]), watched.variables.get("sql_mode", ""), sources, definitions,
         {**uncopied, **passed_over}, session if copy.allow_lock else None, recorded_task,
     )  # fmt: skip
 
 
-def _recorded_task(
-    wish: UpgradeWish, described: Mapping[str, str], variables: Mapping[str, str], location: Location
-) -> RecordedTask:
+def _recorded_task(wish: UpgradeWish, described: Mapping[str, str], watched: WatchedServer) -> RecordedTask:
     """The statements for both versions, and where the present one's program may be."""
-    from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
     from myisam_advisor.trial.statements.watched import SETTINGS
     from myisam_advisor.trial.upgrade.upgrade_task import RecordedTask
-    from myisam_exporter.facts.unknown import Unknown
 
-    pid = None if isinstance(location.pid, Unknown) else location.pid
-    present = ServerChoice(candidates=tuple(map(str, programs_of_watched(pid, variables))))
-    settings = {name: variables[name] for name in SETTINGS if name in variables}
+    settings = {name: watched.variables[name] for name in SETTINGS if name in watched.variables}
     chosen = wish.chosen
     return RecordedTask(
-        wish.workload or Path(), described, present, settings, chosen.budget_seconds, chosen.rounds or None
+        wish.workload or Path(), described, watched.program(""), settings, chosen.budget_seconds, chosen.rounds or None
     )
 
 
@@ -158,13 +146,13 @@ def _touched(
     return {name: found[name] for name in found if name in touched or name in named}
 
 
-def _tables_in(directory: Path, location: Location) -> Mapping[TableName, int]:
+def _tables_in(directory: Path, owner: int | None) -> Mapping[TableName, int]:
     """The MyISAM tables of users, and what their files hold."""
     from myisam_advisor.errors import TrialError
     from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, scan_data_directory
 
     try:
-        scan = scan_data_directory(directory, location.owner, reads_frm=False)
+        scan = scan_data_directory(directory, owner, reads_frm=False)
     except OSError as error:
         raise TrialError(
             f"{directory} cannot be read ({error.strerror}): run as root, or as the server's user."

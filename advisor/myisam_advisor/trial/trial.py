@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -61,7 +61,7 @@ class TrialMaterial:
     lock: Lock | None = field(default=None, repr=False)
 
 
-def settings_of(variables: dict[str, str]) -> list[str]:
+def settings_of(variables: Mapping[str, str]) -> list[str]:
     """The watched server's settings that matter, as words for the private one's command line."""
     return [f"--{name.replace('_', '-')}={variables[name]}" for name in SETTINGS if variables.get(name)]
 

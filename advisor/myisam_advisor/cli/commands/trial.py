@@ -31,6 +31,7 @@ from myisam_advisor.cli.replaying import CopyOptions, replay
 from myisam_advisor.cli.trial_help import ENGINE, KINDS, REPLAY, UPGRADE, Experiment, TrialCommand
 from myisam_advisor.cli.tried_changes import ReplayWish
 from myisam_advisor.cli.upgrading import UpgradeWish, upgrade
+from myisam_advisor.cli.watched_server import watched_server
 from myisam_advisor.texts.units import unit_names
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
@@ -271,15 +272,12 @@ def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> tuple[Task, G
     """The server program and the tables to copy, and what a proof is to say of these (None for made-up ones). The watched server is asked only where it is needed for that."""
     from myisam_advisor.cli.kept_trials import Ground, TriedTable, statements_per_second
     from myisam_advisor.errors import TrialError
-    from myisam_advisor.proofs.proof import server_key
     from myisam_advisor.proofs.structures import structure_of
-    from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
+    from myisam_advisor.trial.private.binaries import ServerChoice
     from myisam_advisor.trial.tables.sources import DATA, INDEX, find_sources, header_of
     from myisam_advisor.trial.task import Task
     from myisam_advisor.trial.trial import settings_of
     from myisam_exporter.errors import UserError
-    from myisam_exporter.facts.unknown import Unknown
-    from myisam_exporter.server.location import locate
     from myisam_exporter.server.session import Session
 
     experiment, chosen, copy = wanted.experiment, wanted.chosen, wanted.copy
@@ -294,24 +292,17 @@ def _task(wanted: Wanted, needs_server: bool, stack: ExitStack) -> tuple[Task, G
         raise TrialError(
             f"{error} Made-up tables need no running server: name a program (--server /usr/sbin/mariadbd)."
         ) from None
-    variables = session.global_variables()
-    uptime = session.status_number("Uptime")
-    location = locate(variables, uptime, session.peer_process(), session.target.may_be_local, Path("/proc"))
-    pid = None if isinstance(location.pid, Unknown) else location.pid
-    settings = [] if choice else settings_of(variables)
-    choice = choice or ServerChoice(candidates=tuple(map(str, programs_of_watched(pid, variables))))
+    watched = watched_server(session)
+    settings = [] if choice else settings_of(watched.variables)
+    choice = watched.program(wanted.program)
     if not copy.tables:
         return Task(experiment, chosen, choice, settings), None
-    if isinstance(location.data_directory, Unknown):
-        raise TrialError(
-            f"--table copies files, and {location.data_directory.reason}: {location.data_directory.remedy}. Without --table, tables are made up."
-        )
-    found = find_sources(location.data_directory, copy.tables, copy.copy_limit, location.owner)
+    directory = watched.directory("--table copies files", " Without --table, tables are made up.")
+    found = find_sources(directory, copy.tables, copy.copy_limit, watched.location.owner)
     sources = stack.enter_context(found)
-    server = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
     first = sources[0]
     counted = first.file(DATA).counted_bytes + first.file(INDEX).counted_bytes
     structure = structure_of(header_of(first.label, first.file(INDEX).descriptor))
     tried = TriedTable(first.schema, first.table, first.label, counted, structure)
-    ground = Ground(server, tried, statements_per_second(session))
+    ground = Ground(watched.key, tried, statements_per_second(session))
     return Task(experiment, chosen, choice, settings, sources, session if copy.allow_lock else None), ground
