@@ -277,11 +277,15 @@ def history_option(command: Command) -> Command:
     )(command)
 
 
-def output_option(command: Command) -> Command:
-    """In which form facts are printed."""
-    forms = click.Choice(["table", "json", "csv"])
-    return click.option("--format", "format_name", type=forms, default="table", show_default=True, help="Form.")(
-        command
+def format_option(forms: Sequence[str] = ("text", "json"), default: str = "text") -> Callable[[Command], Command]:
+    """In which form the answer is printed."""
+    return click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(forms),
+        default=default,
+        show_default=True,
+        help="Form of the answer.",
     )
 
 

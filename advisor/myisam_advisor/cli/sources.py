@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from myisam_advisor.cli.options import was_given
 from myisam_exporter.errors import UserError
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from myisam_advisor.judging.past import Past
     from myisam_advisor.proofs.store import KeptProofs
     from myisam_exporter.look.fact_set import FactSet
+
+Told = TypeVar("Told")
 
 
 def judged(
@@ -50,24 +53,34 @@ def kept_proofs(source: SourceOptions) -> KeptProofs:
 
 def recorded_look(server: ServerOptions, history_file: Path | None) -> RecentLook | None:
     """What a running daemon recorded of this server; None where an interval was asked for, or nothing fits."""
-    from myisam_advisor.history.paths import readable_histories
-
-    paths = [history_file] if history_file else readable_histories()
+    paths = history_paths(history_file)
     if was_given("interval") or not paths:
         return None
     from myisam_advisor.history.reader import recent_look
     from myisam_exporter.server.session import Session
 
     with Session(server.target(), server.timeout_seconds) as session:
-        for path in paths:
-            try:
-                recent = recent_look(path, session)
-            except UserError:
-                if history_file:
-                    raise
-                continue  # a history that was not asked for is no reason to fail
-            if recent is not None:
-                return recent
+        return first_told(paths, history_file, lambda path: recent_look(path, session))
+
+
+def history_paths(history_file: Path | None) -> list[Path]:
+    """The history that was named, or those that a daemon may keep here."""
+    from myisam_advisor.history.paths import readable_histories
+
+    return [history_file] if history_file else readable_histories()
+
+
+def first_told(paths: Iterable[Path], history_file: Path | None, ask: Callable[[Path], Told | None]) -> Told | None:
+    """What the first of these histories tells that has it. Raises UserError of one that was named: another that is damaged is no reason to fail."""
+    for path in paths:
+        try:
+            told = ask(path)
+        except UserError:
+            if history_file:
+                raise
+            continue
+        if told is not None:
+            return told
     return None
 
 
@@ -80,10 +93,8 @@ def remembered_past(
     """
     import time
 
-    from myisam_advisor.history.paths import readable_histories
-
-    histories = [] if source.facts_file else [history_file] if history_file else readable_histories()
-    if not histories:
+    paths = [] if source.facts_file else history_paths(history_file)
+    if not paths:
         return None
     from myisam_advisor.history.format import identity_of
     from myisam_advisor.history.reader import Seen, past_of_server
@@ -95,16 +106,8 @@ def remembered_past(
     interval = facts.interval_seconds
     found = worth_remembering(judgement, interval)
     seen = None if facts.origin else Seen(found, silence_of(judgement, interval), uptime)
-    for path in histories:
-        try:
-            past = past_of_server(path, server, now, seen)
-        except UserError:
-            if history_file:
-                raise
-            continue  # a history that was not asked for is no reason to fail
-        if past is not None:
-            return named(past, site)
-    return None
+    past = first_told(paths, history_file, lambda path: past_of_server(path, server, now, seen))
+    return None if past is None else named(past, site)
 
 
 def gather(source: SourceOptions, interval: float) -> FactSet:

@@ -23,6 +23,11 @@ def readable_histories() -> list[Path]:
     return [path for path in candidates if os.access(path, os.R_OK) and path.is_file()]
 
 
+def path_to_read(named: Path | None) -> Path:
+    """The history that a user named, the first that there is, or where the first would be."""
+    return named or next(iter(readable_histories()), history_path())
+
+
 def closed_to_us(path: Path) -> bool:
     """Whether this user may not read the file, or not look whether it is there."""
     try:

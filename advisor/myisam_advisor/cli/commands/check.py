@@ -14,6 +14,7 @@ from myisam_advisor.cli.options import (
     SiteOptions,
     SourceOptions,
     connection_options,
+    format_option,
     history_option,
     interval_option,
     site_options,
@@ -52,9 +53,7 @@ REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
 @click.argument("chosen", nargs=-1, metavar="[NUMBER|RULE]...", shell_complete=rule_ids)
 @connection_options
 @interval_option(DEFAULT_INTERVAL)
-@click.option(
-    "--format", "format_name", type=click.Choice(REPORTS), default="text", show_default=True, help="Form of the report."
-)
+@format_option(REPORTS)
 @click.option(
     "--fail-on",
     type=click.Choice(["critical", "warning", "info", NEVER]),

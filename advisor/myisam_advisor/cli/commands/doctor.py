@@ -8,7 +8,7 @@ import sys
 import click
 
 from myisam_advisor.cli.described import FIND, Described
-from myisam_advisor.cli.options import ServerOptions, SiteOptions, server_options, site_options
+from myisam_advisor.cli.options import ServerOptions, SiteOptions, format_option, server_options, site_options
 from myisam_exporter.errors import UserError
 
 
@@ -20,8 +20,8 @@ from myisam_exporter.errors import UserError
 @server_options
 @click.option("--facts", "facts_file", hidden=True)
 @site_options
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form.")
-def doctor(form: str, facts_file: str | None, server: ServerOptions, site: SiteOptions) -> None:
+@format_option()
+def doctor(format_name: str, facts_file: str | None, server: ServerOptions, site: SiteOptions) -> None:
     """Show which account is used, what each source can see, what it lacks, how to grant it, and which rules that enables.
 
     It looks as whoever runs it: `myisam-advisor rights` looks as the service does, and gives it what it lacks.
@@ -35,7 +35,7 @@ def doctor(form: str, facts_file: str | None, server: ServerOptions, site: SiteO
     target = server.target()
     who = who_asks(target, server.timeout_seconds)
     examinations = examine(target, server.timeout_seconds, server.key_caches, rules)
-    if form == "json":
+    if format_name == "json":
         print(json.dumps(examination_as_document(examinations, who, history_path()), indent=1))
         return
     print(examination_as_text(examinations, sys.stdout, who), end="")

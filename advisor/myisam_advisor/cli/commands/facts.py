@@ -8,7 +8,7 @@ import click
 
 from myisam_advisor.cli.completion import fact_tables
 from myisam_advisor.cli.described import FACTS, Described
-from myisam_advisor.cli.options import SourceOptions, connection_options, interval_option, output_option, raw_option
+from myisam_advisor.cli.options import SourceOptions, connection_options, format_option, interval_option, raw_option
 from myisam_advisor.cli.sources import gather
 
 
@@ -25,7 +25,7 @@ from myisam_advisor.cli.sources import gather
 @interval_option("0")
 @click.option("--describe", is_flag=True, help="List the tables and columns there are, and what they mean.")
 @raw_option
-@output_option
+@format_option(("table", "json", "csv"), "table")
 def facts(
     table: str | None, interval: float, describe: bool, raw: bool, format_name: str, source: SourceOptions
 ) -> None:

@@ -32,7 +32,7 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
     """Draw the curve of a FACT that a daemon (`serve`) recorded; without FACT, list the recorded findings."""
     from myisam_advisor.history import curves as history_view
     from myisam_advisor.history.ledger import ledger_in_words, ledgers
-    from myisam_advisor.history.paths import history_path, readable_histories
+    from myisam_advisor.history.paths import path_to_read
     from myisam_advisor.texts.bars import bars_for
     from myisam_advisor.texts.drawing import is_terminal
 
@@ -45,7 +45,7 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
         raise click.UsageError("--list lists all facts: leave out FACT, or --list.")
     if fact is None and was_given("since"):
         raise click.UsageError("--since is for the curve of a FACT: name one (--list lists them), or leave it out.")
-    path = history_file or next(iter(readable_histories()), history_path())
+    path = path_to_read(history_file)
     if list_facts:
         print(history_view.facts_in_words(path, headings=is_terminal(sys.stdout)))
     elif fact is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from myisam_advisor.cli.described import CHANGE, Described
-from myisam_advisor.cli.options import ServerOptions, server_options
+from myisam_advisor.cli.options import ServerOptions, format_option, server_options
 
 if TYPE_CHECKING:
     from myisam_advisor.migrate.prediction import Migration
@@ -37,14 +37,7 @@ REMEDY = "Without a name, all tables are looked at; `myisam-advisor facts tables
 @click.option(
     "--target", metavar="VERSION", help="A later version to go to as well, such as mysql-8.4 or mariadb-11.8."
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json", "sql"]),
-    default="text",
-    show_default=True,
-    help="Form.",
-)
+@format_option(("text", "json", "sql"))
 @server_options
 def migrate(names: tuple[str, ...], to: str, target: str | None, format_name: str, server: ServerOptions) -> None:
     """Predict what converting tables to another engine breaks, how long it lasts and how large they become, and write the script.

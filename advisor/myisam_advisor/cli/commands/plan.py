@@ -14,6 +14,7 @@ from myisam_advisor.cli.options import (
     SiteOptions,
     SourceOptions,
     connection_options,
+    format_option,
     history_option,
     interval_option,
     site_options,
@@ -44,9 +45,7 @@ FORMATS = unit_names(Path(__file__).parents[2] / "changes" / "formats")
 @click.argument("findings", nargs=-1, metavar="[RULE|RULE:OBJECT]...", shell_complete=rule_ids)
 @connection_options
 @interval_option(DEFAULT_INTERVAL)
-@click.option(
-    "--format", "format_name", type=click.Choice(FORMATS), default="sql", show_default=True, help="Form of the plan."
-)
+@format_option(FORMATS, "sql")
 @click.option(
     "--output", "output", type=click.Path(path_type=Path, file_okay=False), help="Write all forms into this directory."
 )

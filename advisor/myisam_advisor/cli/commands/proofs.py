@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from myisam_advisor.cli.described import CHANGE, Described
-from myisam_advisor.cli.options import SourceOptions, connection_options
+from myisam_advisor.cli.options import SourceOptions, connection_options, format_option
 from myisam_advisor.cli.sources import gather
 from myisam_exporter.errors import UserError
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 )
 @connection_options
 @click.option("--forget", "forgotten", default="", metavar="ID", help="Remove the proof of this id.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form.")
-def proofs(forgotten: str, form: str, source: SourceOptions) -> None:
+@format_option()
+def proofs(forgotten: str, format_name: str, source: SourceOptions) -> None:
     """List what trials on copies of your own tables, and replays of your own statements, proved: check, plan and the page quote it.
 
     A proof holds for 90 days, and until the server's version, its load, or the tables' sizes, columns or indexes are others.
@@ -49,7 +49,7 @@ def proofs(forgotten: str, form: str, source: SourceOptions) -> None:
     kept = of_all(proof_stores())
     facts, not_looked = _facts(source) if kept.proofs else (None, "")
     found = standings(kept, facts, "" if facts is None else server_of(facts))
-    if form == "json":
+    if format_name == "json":
         print(json.dumps(as_document(found, kept, not_looked), indent=1))
     else:
         print(as_text(found, kept, not_looked, sys.stdout), end="")

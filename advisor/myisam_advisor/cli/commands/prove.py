@@ -26,6 +26,7 @@ from myisam_advisor.cli.options import (
     ServerOptions,
     SiteOptions,
     Size,
+    format_option,
     gathered,
     history_option,
     interval_option,
@@ -73,7 +74,7 @@ from myisam_exporter.errors import UserError
 @click.option("--copy-limit", type=Size(), default="2G", show_default=True, help="Limit of what is copied.")
 @click.option("--allow-lock", is_flag=True, help="Lock each table against writes while it is copied.")
 @interval_option("10s")
-@click.option("--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the report.")  # fmt: skip
+@format_option()
 @site_options
 @history_option
 @gathered(CopyOptions, "copy")

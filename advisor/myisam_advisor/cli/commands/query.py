@@ -7,7 +7,7 @@ import sys
 import click
 
 from myisam_advisor.cli.described import FACTS, Described
-from myisam_advisor.cli.options import SourceOptions, connection_options, interval_option, output_option, raw_option
+from myisam_advisor.cli.options import SourceOptions, connection_options, format_option, interval_option, raw_option
 from myisam_advisor.cli.sources import gather
 from myisam_exporter.errors import UserError
 
@@ -24,7 +24,7 @@ from myisam_exporter.errors import UserError
 @connection_options
 @interval_option("0")
 @raw_option
-@output_option
+@format_option(("table", "json", "csv"), "table")
 def query(statement: str, interval: float, raw: bool, format_name: str, source: SourceOptions) -> None:
     """Query the fact tables in SQLite's SQL. SHOW TABLES and DESCRIBE TABLE list what there is."""
     from myisam_advisor.factbase.database import open_database

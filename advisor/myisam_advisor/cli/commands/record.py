@@ -12,12 +12,11 @@ from myisam_advisor.cli.any_way import MAXIMUM_RATE, MAXIMUM_SECONDS, SOURCES, W
 from myisam_advisor.cli.described import CHANGE, Described
 from myisam_advisor.cli.ending import end_as_by_interrupt
 from myisam_advisor.cli.number_types import WholeNumber
-from myisam_advisor.cli.options import Duration, ServerOptions, server_options
+from myisam_advisor.cli.options import Duration, ServerOptions, format_option, server_options
 
 if TYPE_CHECKING:
     from myisam_advisor.workload.recording import Recorded
 
-FORMATS = ("text", "json")
 _FILE = click.Path(path_type=Path)
 
 
@@ -68,14 +67,7 @@ _FILE = click.Path(path_type=Path)
 @click.option("--yes", "is_sure", is_flag=True, help="With --seconds: do not ask.")
 @click.option("--show", type=_FILE, metavar="FILE", help="Say what is in a workload file.")
 @click.option("--literals", is_flag=True, help="With --show: also the longest statement of each kind, with its values.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(FORMATS),
-    default="text",
-    show_default=True,
-    help="Form of what is said.",
-)
+@format_option()
 @server_options
 def record(
     output: Path | None,

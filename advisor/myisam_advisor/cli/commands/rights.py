@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from myisam_advisor.cli.described import FAILED, SET_UP, ConnectionOption, Described
-from myisam_advisor.cli.options import Command, ServerOptions, server_options, was_given, with_options
+from myisam_advisor.cli.options import Command, ServerOptions, format_option, server_options, was_given, with_options
 from myisam_advisor.cli.said_why import said_why
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError, shortened
@@ -60,7 +60,7 @@ def _own_options(command: Command) -> Command:
             click.option("--yes", "is_sure", is_flag=True, help="With --apply: do not ask."),
             click.option("--undo", "takes_back", is_flag=True, help="Take the drop-in of --apply away again, and restart. As root."),
             click.option("--service", "service_name", metavar="NAME", default="myisam-advisor.service", show_default=True, help="Its systemd unit."),
-            click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form."),
+            format_option(),
         ),
     )  # fmt: skip
 
@@ -77,7 +77,9 @@ def _own_options(command: Command) -> Command:
 )
 @_own_options
 @server_options
-def rights(applies: bool, is_sure: bool, takes_back: bool, service_name: str, form: str, server: ServerOptions) -> None:
+def rights(
+    applies: bool, is_sure: bool, takes_back: bool, service_name: str, format_name: str, server: ServerOptions
+) -> None:
     """Say as whom the service runs, what it may see and what is lost without the rest, and give it the rights it lacks.
 
     Without a service it says what you may see. --apply writes one drop-in, makes the account where you may, and restarts the
@@ -92,7 +94,7 @@ def rights(applies: bool, is_sure: bool, takes_back: bool, service_name: str, fo
     name = full_name(service_name)
     service = read_service(name)
     if takes_back:
-        _undo(_changeable(service, name, "--undo"), form)
+        _undo(_changeable(service, name, "--undo"), format_name)
         return
     if applies:
         _changeable(service, name, "--apply")
@@ -101,9 +103,9 @@ def rights(applies: bool, is_sure: bool, takes_back: bool, service_name: str, fo
     view = _looked(service, name, server)
     done: list[str] = []
     if applies and view.recipe is not None and view.recipe.is_needed:
-        done = _applied(view.recipe, server, is_sure, form)
+        done = _applied(view.recipe, server, is_sure, format_name)
         view = _looked(read_service(name), name, server)
-    _show(view, done, form)
+    _show(view, done, format_name)
 
 
 def _changeable(service: Service | None, name: str, option: str) -> Service:
@@ -196,26 +198,26 @@ def _place_words(server: ServerOptions) -> list[str]:
     return [f"--{name}={getattr(server, name)}" for name in PLACES if was_given(name)]
 
 
-def _applied(recipe: Recipe, server: ServerOptions, is_sure: bool, form: str) -> list[str]:
+def _applied(recipe: Recipe, server: ServerOptions, is_sure: bool, format_name: str) -> list[str]:
     from myisam_advisor.rights.recipe import apply
     from myisam_advisor.rights.server_side import make_account
     from myisam_advisor.rights.text import recipe_as_text
 
     # A program that reads JSON reads only that.
-    stream = sys.stderr if form == "json" else sys.stdout
+    stream = sys.stderr if format_name == "json" else sys.stdout
     print("This is going to be done:", file=stream)
     print(recipe_as_text(recipe, stream), end="", file=stream, flush=True)
     if not is_sure:
-        click.confirm("Do it?", abort=True, err=form == "json")
+        click.confirm("Do it?", abort=True, err=format_name == "json")
     target = server.target()
     return apply(recipe, lambda steps: make_account(target, server.timeout_seconds, steps))
 
 
-def _undo(service: Service, form: str) -> None:
+def _undo(service: Service, format_name: str) -> None:
     from myisam_advisor.rights.recipe import drop_account, undo
 
     done = undo(service)
-    if form == "json":
+    if format_name == "json":
         from myisam_advisor.rights.document import undone
 
         print(json.dumps(undone(service, done), indent=1))
@@ -226,10 +228,10 @@ def _undo(service: Service, form: str) -> None:
         click.echo(f"the account stays, and may look and nothing else; this removes it: {drop_account(service)}")
 
 
-def _show(view: View, done: Sequence[str], form: str) -> None:
+def _show(view: View, done: Sequence[str], format_name: str) -> None:
     from myisam_advisor.rights.sights import all_seen
 
-    if form == "json":
+    if format_name == "json":
         from myisam_advisor.rights.document import rights_document
 
         print(json.dumps(rights_document(view.who, view.service, view.sights, view.recipe, done), indent=1))

@@ -16,13 +16,13 @@ from myisam_advisor.cli.options import (
     SiteOptions,
     SourceOptions,
     connection_options,
+    format_option,
     history_option,
     interval_option,
     site_options,
     was_given,
 )
-from myisam_advisor.cli.sources import gather, judged
-from myisam_exporter.errors import UserError
+from myisam_advisor.cli.sources import first_told, gather, history_paths, judged
 
 if TYPE_CHECKING:
     from myisam_advisor.catalogue.site import Site
@@ -47,9 +47,7 @@ DEFAULT_INTERVAL = "10s"
 @site_options
 @history_option
 @click.option("--since", type=LongDuration(), default="24h", show_default=True, help="How far back the curves go.")
-@click.option(
-    "--format", "format_name", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form."
-)
+@format_option()
 def table(
     name: str,
     interval: float,
@@ -77,7 +75,9 @@ def table(
     known = table_names(facts)
     chosen = chosen_table(name, known, folds=_folds_names(facts))
     now = time.time()
-    curves = {} if chosen is None else _curves(_histories(source, history_file), facts, chosen, now - since)
+    # Of a facts file's server there are none, but in a history that was named.
+    paths = [] if source.facts_file and not history_file else history_paths(history_file)
+    curves = {} if chosen is None else _curves(paths, history_file, facts, chosen, now - since)
     told = one_table(facts, judgement, chosen, curves) if chosen else None
     if told is None:
         raise no_such_table(name, known, source, loaded, judgement.blind)
@@ -112,15 +112,10 @@ def _refuse_early(name: str, source: SourceOptions, site: Site) -> None:
         raise no_such_table(name, known, source, site, blind_spots(facts, ()))
 
 
-def _histories(source: SourceOptions, history_file: Path | None) -> list[Path]:
-    """Where curves may be: of a facts file's server, in no history but the one that was named."""
-    from myisam_advisor.history.paths import readable_histories
-
-    return [history_file] if history_file else [] if source.facts_file else readable_histories()
-
-
-def _curves(paths: Sequence[Path], facts: FactSet, chosen: TableName, since: float) -> Mapping[str, Points]:
-    """The table's curves by column, from the first history that has any of this server; a damaged one is no reason to fail."""
+def _curves(
+    paths: Sequence[Path], history_file: Path | None, facts: FactSet, chosen: TableName, since: float
+) -> Mapping[str, Points]:
+    """The table's curves by column, from the first history that has any of this server."""
     import time
 
     from myisam_advisor.history.format import identity_of
@@ -129,13 +124,5 @@ def _curves(paths: Sequence[Path], facts: FactSet, chosen: TableName, since: flo
 
     names = curve_names(*chosen)
     server, _ = identity_of(facts, time.time(), time.monotonic())
-    for path in paths:
-        try:
-            found = curves_of_server(path, server, names, since)
-        except UserError:
-            if was_given("history_file"):
-                raise
-            continue
-        if found:
-            return {names[name]: points for name, points in found.items()}
-    return {}
+    found = first_told(paths, history_file, lambda path: curves_of_server(path, server, names, since) or None)
+    return {names[name]: points for name, points in (found or {}).items()}

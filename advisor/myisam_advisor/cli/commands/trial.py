@@ -20,6 +20,7 @@ from myisam_advisor.cli.options import (
     ServerOptions,
     SiteOptions,
     Size,
+    format_option,
     gathered,
     history_option,
     interval_option,
@@ -153,14 +154,7 @@ class Wanted:
 )
 @click.option("--threads", type=WholeNumber(1, 64), help="Concurrent threads [default: 4; mmap tries 1, 4, 16 and 64].")
 @click.option("--nice/--no-nice", default=True, help="Run at low priority [default: yes].")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Form of the report.",
-)
+@format_option()
 @click.option(
     "--keep/--no-keep",
     "keeps",

@@ -12,7 +12,7 @@ import click
 
 from myisam_advisor.cli.completion import rule_ids as offered_rule_ids
 from myisam_advisor.cli.described import CHANGE, FAILED_ALONE, Described
-from myisam_advisor.cli.options import Duration, LongDuration, SiteOptions, history_option, site_options
+from myisam_advisor.cli.options import Duration, LongDuration, SiteOptions, format_option, history_option, site_options
 from myisam_exporter.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from myisam_advisor.history.verification import MeasureOutcome, Window
 
 EXIT_STATUSES = {"improved": 0, "unchanged": 0, "worse": 1, "not enough data": 3}
-FORMATS = ("text", "json")
 WIDTH = 140
 MOMENTS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%H:%M")
 
@@ -106,9 +105,7 @@ def _parsed(text: str, form: str) -> float | None:
 )
 @click.option("--target", "label", default="", help="Which server, if the history has several.")
 @click.option("--changes", "list_changes", is_flag=True, help="List the changes that the daemon noticed.")
-@click.option(
-    "--format", "format_name", type=click.Choice(FORMATS), default="text", show_default=True, help="Form of the report."
-)
+@format_option()
 @site_options
 def verify(
     rule_ids: tuple[str, ...],
@@ -127,11 +124,11 @@ def verify(
     RULE compares what the rule's remedy should move, FACT any recorded fact (lower counts as better; +FACT: higher). Exits with 1 when
     something became worse, with 3 when there is not enough data.
     """
-    from myisam_advisor.history.paths import history_path, readable_histories
+    from myisam_advisor.history.paths import path_to_read
     from myisam_advisor.history.reader import changes_of, targets_of
     from myisam_advisor.history.remedies_made import doubts, is_made, last_change
 
-    path = history_file or next(iter(readable_histories()), history_path())
+    path = path_to_read(history_file)
     target = _target(targets_of(path), label, path)
     changes = changes_of(path, target)
     if list_changes:
