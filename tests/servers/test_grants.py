@@ -14,7 +14,8 @@ from myisam_advisor.factbase.derived import complete
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.fact_set import FactSet
-from myisam_exporter.server.account import PERFORMANCE_SCHEMA, PROCESS, REASONS, maximum_lengths, statements
+from myisam_exporter.server.account import REASONS, maximum_lengths, statements
+from myisam_exporter.server.granting import READ_PERFORMANCE_SCHEMA, SEE_PROCESSES
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 from myisam_exporter.server.version_number import parse_version
@@ -92,7 +93,7 @@ def test_every_command_works_with_exactly_these(server: PrivateServer, option_fi
                 assert failed == []
 
 
-@pytest.mark.parametrize("without", [PROCESS, PERFORMANCE_SCHEMA])
+@pytest.mark.parametrize("without", [SEE_PROCESSES, READ_PERFORMANCE_SCHEMA])
 def test_each_right_is_missed_by_name_and_nothing_else(server: PrivateServer, option_file: Path, without: str) -> None:
     with account(server):
         whole = seen(server)
@@ -106,13 +107,13 @@ def test_each_right_is_missed_by_name_and_nothing_else(server: PrivateServer, op
             assert run(*command, "--defaults-file", option_file).returncode == 0, command
     assert beyond == set()
     assert {name.partition(".")[0] for name in lacking - {QUEUE}} <= {"processlist", "mutex_wait", "tables", "indexes", "server", "replica"}
-    if without == PROCESS:
+    if without == SEE_PROCESSES:
         assert "processlist" in lacking
     if lacking:
         assert f"GRANT {without} TO {QUOTED};" in told
     else:
         # performance_schema is off here, or the rows are everybody's: there was nothing to miss.
-        assert without == PERFORMANCE_SCHEMA
+        assert without == READ_PERFORMANCE_SCHEMA
 
 
 def test_the_operating_systems_user_needs_no_password(server: PrivateServer) -> None:
@@ -179,7 +180,7 @@ def test_what_is_no_account_is_refused(words: tuple[str, ...]) -> None:
 
 def test_nothing_is_asked_for_that_could_change_anything() -> None:
     rights = " ".join(REASONS)
-    assert json.dumps(sorted(REASONS)) == json.dumps(sorted([PROCESS, PERFORMANCE_SCHEMA]))
+    assert json.dumps(sorted(REASONS)) == json.dumps(sorted([SEE_PROCESSES, READ_PERFORMANCE_SCHEMA]))
     assert not re.search(r"INSERT|UPDATE|DELETE|SUPER|FILE|ALL|RELOAD|GRANT OPTION", rights)
 
 

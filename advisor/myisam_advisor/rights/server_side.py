@@ -7,7 +7,7 @@ from pathlib import Path
 
 from myisam_advisor.rights.drop_in import Wanted
 from myisam_exporter.collectors.base import Context, with_prerequisites
-from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.server import SERVER, location_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import StatementRefusedError, UserError
 from myisam_exporter.facts.unknown import Unknown
@@ -71,9 +71,8 @@ def make_account(target: Target, timeout_seconds: int, steps: tuple[Step, ...]) 
 
 def _wanted(session: Session, target: Target) -> Wanted:
     samples = take_snapshot(Context(target, session), only=with_prerequisites((SERVER.name,))).samples
-    server = SERVER.of(samples)
     closed_files = session.version.at_least(mysql=CLOSED_FILES)
-    place = None if isinstance(server, Unknown) else _place(server.location)
+    place = _place(location_of(SERVER.of(samples)))
     if place is None:
         return Wanted(closed_files=closed_files)
     return Wanted(place[1], place[0], closed_files)

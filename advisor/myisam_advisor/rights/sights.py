@@ -7,6 +7,7 @@ from typing import Any
 
 from myisam_exporter.collectors.variables import PERFORMANCE_SCHEMA_OFF
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.server.granting import READ_PERFORMANCE_SCHEMA, SEE_PROCESSES
 
 SEEN, HIDDEN, OFF, NOT_HERE, NOT_KNOWN = "seen", "not seen", "off", "not here", "not known"
 # No right would show it: it is switched off, or there is no such thing.
@@ -100,7 +101,7 @@ def _privilege(kind: Kind, sources: Mapping[str, Mapping[str, Any]]) -> Sight:
 
     But for performance_schema itself, which shows nobody anything while it is off.
     """
-    wanted = "PROCESS ON *.*" if kind.name == PROCESSLIST else "SELECT ON performance_schema.*"
+    wanted = SEE_PROCESSES if kind.name == PROCESSLIST else READ_PERFORMANCE_SCHEMA
     for source in sources.values():
         for problem in _objects(source.get("problems")):
             if wanted in _text(problem.get("remedy")):

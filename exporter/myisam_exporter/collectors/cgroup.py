@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.server import SERVER, location_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, columns, single
 from myisam_exporter.facts.unknown import Unknown
@@ -87,10 +87,7 @@ class CgroupCollector(Collector[ControlGroup]):
 
     def collect(self, context: Context) -> ControlGroup | Unknown:
         """Find the group of the verified process, and read it."""
-        server = context.sample(SERVER)
-        if isinstance(server, Unknown):
-            return server
-        pid = server.location.pid
+        pid = location_of(context.sample(SERVER)).pid
         return pid if isinstance(pid, Unknown) else read_control_group(context.proc, context.sys, pid)
 
     def facts(self, pair: Pair[ControlGroup]) -> Iterable[Block]:

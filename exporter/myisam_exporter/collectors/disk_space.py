@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
-from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.server import SERVER, location_of
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, columns, single
@@ -78,11 +78,7 @@ class DiskSpaceCollector(Collector[FreeSpace]):
 
     def collect(self, context: Context) -> FreeSpace | Unknown:
         """Two calls; a path counts only where the data directory was verified as this server's."""
-        server = context.sample(SERVER)
-        variables = context.sample(VARIABLES)
-        if isinstance(server, Unknown):
-            return server
-        directory = server.location.data_directory
+        directory = location_of(context.sample(SERVER)).data_directory
         if isinstance(directory, Unknown):
             return directory
         try:
@@ -92,7 +88,7 @@ class DiskSpaceCollector(Collector[FreeSpace]):
             is_read_only = is_read_only_at(directory, context.proc)
         except OSError as error:
             return Unknown(f"the free space of {directory} cannot be read ({error.strerror})")
-        return FreeSpace(data, _temporary(variables), is_read_only)
+        return FreeSpace(data, _temporary(context.sample(VARIABLES)), is_read_only)
 
     def facts(self, pair: Pair[FreeSpace]) -> Iterable[Block]:
         """Columns of the machine."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.server import SERVER, location_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
@@ -114,11 +114,9 @@ class HostCollector(Collector[HostSample]):
 
     def collect(self, context: Context) -> HostSample | Unknown:
         """Read psutil and /proc; a remote server's machine cannot be seen."""
-        server = context.sample(SERVER)
         if not context.target.may_be_local:
             return ELSEWHERE
-        directory = server if isinstance(server, Unknown) else server.location.data_directory
-        return read_host(context.proc, context.sys, directory)
+        return read_host(context.proc, context.sys, location_of(context.sample(SERVER)).data_directory)
 
     def facts(self, pair: Pair[HostSample]) -> Iterable[Block]:
         """One row."""

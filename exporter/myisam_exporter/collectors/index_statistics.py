@@ -16,7 +16,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.collectors.index_reads import INDEX_READS, MAXIMUM_INDEXES, TOO_MANY, UNCOUNTED, keys_by_table
+from myisam_exporter.collectors.index_reads import (
+    INDEX_READS,
+    MAXIMUM_INDEXES,
+    TOO_MANY,
+    UNCOUNTED,
+    Reads,
+    TableName,
+    keys_by_table,
+    reads_by_table,
+)
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.status import STATUS, Status
@@ -28,7 +37,7 @@ from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_names import FoundNames, NamedIndexes
 from myisam_exporter.files.myi_definition import Key
 from myisam_exporter.files.table_file import TableFile
-from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
+from myisam_exporter.server.granting import SEE_PROCESSES
 from myisam_exporter.server.sql import Sql, statement
 
 # Those with the largest index files: there an index costs most. A daemon looks at each .frm at every look, and reads those that changed.
@@ -47,8 +56,6 @@ SEES_NONE = Unknown(
     "GRANT SELECT ON DATABASE.* (it may then read the rows, too)",
 )
 CHECK_DEFINITIONS = "ask the server whether it can read them (CHECK TABLE)"
-TableName = tuple[str, str]
-Reads = Mapping[str, int | None]
 NOTHING: Reads = {}
 
 
@@ -144,17 +151,10 @@ def _sample(context: Context, counted: TableStatistics, scan: DataDirectoryScan)
 
 
 def _asked(context: Context) -> Mapping[TableName, Reads] | Unknown:
-    rows = context.session.rows_or_unknown(QUERY, 4, grant="PROCESS ON *.*", maximum_rows=MAXIMUM_INDEXES + 1)
+    rows = context.session.rows_or_unknown(QUERY, 4, grant=SEE_PROCESSES, maximum_rows=MAXIMUM_INDEXES + 1)
     if isinstance(rows, Unknown):
         return rows
-    return TOO_MANY if len(rows) > MAXIMUM_INDEXES else _by_table(rows)
-
-
-def _by_table(rows: Iterable[tuple[str | None, ...]]) -> dict[TableName, dict[str, int | None]]:
-    tables: dict[TableName, dict[str, int | None]] = {}
-    for schema, table, index, reads in rows:
-        tables.setdefault((schema or "", table or ""), {})[index or ""] = whole_number(reads, LARGEST_COUNTER)
-    return tables
+    return TOO_MANY if len(rows) > MAXIMUM_INDEXES else reads_by_table(rows)
 
 
 def _largest(scan: DataDirectoryScan, counted: Iterable[TableName]) -> list[TableFile]:

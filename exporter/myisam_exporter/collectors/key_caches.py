@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.server import SERVER, location_of
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -278,12 +278,11 @@ def _from_mariadb(row: tuple[str | None, ...]) -> KeyCache | None:
 
 def _in_init_file(context: Context) -> list[str]:
     """The caches that the server's init_file assigns tables to; none where that file cannot be seen."""
-    server = context.sample(SERVER)
-    variables = context.sample(VARIABLES)
-    if isinstance(server, Unknown) or isinstance(variables, Unknown):
+    directory, variables = location_of(context.sample(SERVER)).data_directory, context.sample(VARIABLES)
+    if isinstance(directory, Unknown) or isinstance(variables, Unknown):
         return []
-    directory, path = server.location.data_directory, variables.values.get("init_file", "")
-    if isinstance(directory, Unknown) or not path:
+    path = variables.values.get("init_file", "")
+    if not path:
         return []
     try:
         text = read_small(directory / path, MAXIMUM_INIT_FILE_BYTES)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.server import SERVER, location_of
 from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
@@ -74,10 +74,8 @@ class MysqldProcessCollector(Collector[ProcessSample]):
 
     def collect(self, context: Context) -> ProcessSample | Unknown:
         """Read everything that this user may read of the process."""
-        server = context.sample(SERVER)
-        if isinstance(server, Unknown):
-            return server
-        pid, directory = server.location.pid, server.location.data_directory
+        location = location_of(context.sample(SERVER))
+        pid, directory = location.pid, location.data_directory
         if isinstance(pid, Unknown):
             return pid
         sample = read_process(context.proc / str(pid), pid, context.switches)

@@ -15,10 +15,10 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, by_column, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
+from myisam_exporter.server.granting import READ_PERFORMANCE_SCHEMA
 from myisam_exporter.server.sql import quote_text, sql_list, statement
 
 PICOSECONDS_PER_SECOND = 1_000_000_000_000
-GRANT = "SELECT ON performance_schema.*"
 KEY_CACHE_LOCK = "wait/synch/mutex/mysys/KEY_CACHE::cache_lock"
 INSTRUMENTS = {
     KEY_CACHE_LOCK: "key_cache_lock",
@@ -112,11 +112,11 @@ class PerformanceSchemaCollector(Collector[Waits]):
             if counts_tables:
                 return PERFORMANCE_SCHEMA_OFF
             return Waits(frozenset(), {}, NO_TABLES, NO_TABLES, NO_TABLES, is_off=True)
-        enabled_rows = session.rows_or_unknown(ENABLED, 1, GRANT)
+        enabled_rows = session.rows_or_unknown(ENABLED, 1, READ_PERFORMANCE_SCHEMA)
         if isinstance(enabled_rows, Unknown):
             return enabled_rows
         enabled = frozenset(str(name) for (name,) in enabled_rows)
-        mutexes = session.rows_or_unknown(WAITS, 3, GRANT) if enabled & INSTRUMENTS.keys() else []
+        mutexes = session.rows_or_unknown(WAITS, 3, READ_PERFORMANCE_SCHEMA) if enabled & INSTRUMENTS.keys() else []
         counted = {} if isinstance(mutexes, Unknown) else _mutexes(mutexes, enabled)
         if not counts_tables:
             return Waits(enabled, counted, NO_TABLES, NO_TABLES, NO_TABLES)
@@ -196,7 +196,7 @@ def _counters(context: Context, query: str, instrument: str, enabled: frozenset[
             ),
             off=True,
         )
-    rows = context.session.rows_or_unknown(query, 3, GRANT, maximum_rows=MAXIMUM_TABLE_ROWS)
+    rows = context.session.rows_or_unknown(query, 3, READ_PERFORMANCE_SCHEMA, maximum_rows=MAXIMUM_TABLE_ROWS)
     if isinstance(rows, Unknown):
         return rows
     counted = ((schema or "", table or "", whole_number(value, LARGEST_COUNTER)) for schema, table, value in rows)

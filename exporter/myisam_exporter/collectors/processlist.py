@@ -11,7 +11,14 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
-from myisam_exporter.server.granting import global_rights, is_of_role, logged_in_anonymously, way_to
+from myisam_exporter.server.granting import (
+    READ_PERFORMANCE_SCHEMA,
+    SEE_PROCESSES,
+    global_rights,
+    is_of_role,
+    logged_in_anonymously,
+    way_to,
+)
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.sql import Sql, plain_words, statement
 
@@ -119,12 +126,10 @@ class ProcesslistCollector(Collector[Connections]):
         is_free = session.version.at_least(mysql=TEMPORARY_BEFORE)
         rows: list[tuple[str | None, ...]] | Unknown = Unknown("")
         if mysql_threads:
-            rows = session.rows_or_unknown(
-                THREADS, 4, grant="SELECT ON performance_schema.*", maximum_rows=MAXIMUM_CONNECTIONS
-            )
+            rows = session.rows_or_unknown(THREADS, 4, grant=READ_PERFORMANCE_SCHEMA, maximum_rows=MAXIMUM_CONNECTIONS)
         if isinstance(rows, Unknown) or _hides_states(rows, 0 if is_free else LONG_SECONDS):
             told = session.rows_or_unknown(
-                PROCESSLIST + SYSTEM_USERS, 4, grant="PROCESS ON *.*", maximum_rows=MAXIMUM_CONNECTIONS
+                PROCESSLIST + SYSTEM_USERS, 4, grant=SEE_PROCESSES, maximum_rows=MAXIMUM_CONNECTIONS
             )
             if isinstance(rows, Unknown) or _shows_as_many(told, rows):
                 rows = told
@@ -186,7 +191,7 @@ def missing_privilege(session: Session) -> Unknown | None:
     account = session.account()
     return Unknown(
         f"no PROCESS privilege: other users' connections are hidden{logged_in_anonymously(account)}",
-        way_to("PROCESS ON *.*", account),
+        way_to(SEE_PROCESSES, account),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_exporter.collectors.base import Collector, Context, Pair
-from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.server import SERVER, location_of
 from myisam_exporter.facts.columns import Block, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.usable_processors import usable_processors
@@ -35,10 +35,7 @@ class ProcessorsCollector(Collector[float]):
 
     def collect(self, context: Context) -> float | Unknown:
         """Of the verified process, as of now."""
-        server = context.sample(SERVER)
-        if isinstance(server, Unknown):
-            return server
-        pid = server.location.pid
+        pid = location_of(context.sample(SERVER)).pid
         return pid if isinstance(pid, Unknown) else usable_processors(context.proc, context.sys, pid)
 
     def facts(self, pair: Pair[float]) -> Iterable[Block]:

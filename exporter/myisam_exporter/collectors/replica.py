@@ -23,12 +23,12 @@ from myisam_exporter.facts.columns import Block, RowMaker, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.account import replication_right
+from myisam_exporter.server.granting import READ_PERFORMANCE_SCHEMA
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.status import Status
     from myisam_exporter.server.session import Session
 
-GRANT = "SELECT ON performance_schema.*"
 # Asked one by one: a join would count in Select_full_join, which is watched.
 RECEIVERS = "SELECT CHANNEL_NAME, SERVICE_STATE FROM performance_schema.replication_connection_status"
 APPLIERS = "SELECT CHANNEL_NAME, SERVICE_STATE FROM performance_schema.replication_applier_status"
@@ -111,10 +111,10 @@ class ReplicaCollector(Collector[Channels]):
             return variables
         if not variables.is_on("performance_schema"):
             return PERFORMANCE_SCHEMA_OFF
-        receivers = context.session.rows_or_unknown(RECEIVERS, 2, GRANT)
+        receivers = context.session.rows_or_unknown(RECEIVERS, 2, READ_PERFORMANCE_SCHEMA)
         if isinstance(receivers, Unknown):
             return receivers
-        appliers = context.session.rows_or_unknown(APPLIERS, 2, GRANT)
+        appliers = context.session.rows_or_unknown(APPLIERS, 2, READ_PERFORMANCE_SCHEMA)
         states = {} if isinstance(appliers, Unknown) else {name: state for name, state in appliers}  # noqa: C416 - rows have any length
         return Channels(tuple(Channel(name, _runs(state), _runs(states.get(name))) for name, state in receivers))
 

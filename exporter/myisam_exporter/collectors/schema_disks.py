@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.server import SERVER, location_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -61,14 +61,12 @@ class SchemaDisksCollector(Collector[SchemaDisks]):
 
     def collect(self, context: Context) -> SchemaDisks | Unknown:
         """Three calls for each database."""
-        server = context.sample(SERVER)
-        if isinstance(server, Unknown):
-            return server
-        directory, owner = server.location.data_directory, server.location.owner
+        location = location_of(context.sample(SERVER))
+        directory = location.data_directory
         if isinstance(directory, Unknown):
             return directory
         try:
-            return SchemaDisks(own_disks(directory, owner))
+            return SchemaDisks(own_disks(directory, location.owner))
         except OSError as error:
             return Unknown(f"where the databases of {directory} lie cannot be read ({error.strerror})")
 

@@ -12,6 +12,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
+from myisam_exporter.server.granting import READ_PERFORMANCE_SCHEMA
 from myisam_exporter.server.location import DIRECTORY, LOCATED_BY, Location, locate
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ class ServerIdentity:
 
 
 SERVER = SampleKey("server", ServerIdentity)
+
+
+def location_of(server: ServerIdentity | Unknown) -> Location:
+    """Where its process and its files are: of a server that tells nothing, both are unknown for that reason."""
+    return Location(server, server) if isinstance(server, Unknown) else server.location
 
 
 class ServerCollector(Collector[ServerIdentity]):
@@ -126,7 +132,7 @@ def _initialised_key_caches(context: Context, variables: Variables) -> int | Unk
     if not context.session.version.at_least(mysql=(5, 7), mariadb=(10, 0)):
         # Measured on 5.6.24: neither the default cache nor named ones are among the instances while the instrument is off.
         return Unknown("MySQL 5.6 and earlier do not list the key caches' mutexes", off=True)
-    rows = context.session.rows_or_unknown(MUTEX_INSTANCES, 1, grant="SELECT ON performance_schema.*")
+    rows = context.session.rows_or_unknown(MUTEX_INSTANCES, 1, grant=READ_PERFORMANCE_SCHEMA)
     if isinstance(rows, Unknown):
         return rows
     instances = whole_number(rows[0][0]) if rows else None

@@ -12,6 +12,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, by_column, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import whole_number
+from myisam_exporter.server.granting import SEE_PROCESSES
 
 QUERY = "SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"
 
@@ -66,7 +67,7 @@ class UserStatisticsCollector(Collector[TableStatistics]):
             return Unknown("this server has no user statistics", off=True)
         if not variables.is_on("userstat"):
             return Unknown("userstat is off", "SET GLOBAL userstat=ON;", off=True)
-        rows = context.session.rows_or_unknown(QUERY, 4, grant="PROCESS ON *.*", maximum_rows=MAXIMUM_TABLE_ROWS)
+        rows = context.session.rows_or_unknown(QUERY, 4, grant=SEE_PROCESSES, maximum_rows=MAXIMUM_TABLE_ROWS)
         if isinstance(rows, Unknown):
             return rows
         counted = {

@@ -10,16 +10,15 @@ from typing import NamedTuple
 
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.numbers import whole_number
+from myisam_exporter.server.granting import READ_PERFORMANCE_SCHEMA, SEE_PROCESSES
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.sql import Sql, comment, quote_account, statement
 from myisam_exporter.server.version_number import ServerVersion
 
-PROCESS = statement("PROCESS ON *.*")
-PERFORMANCE_SCHEMA = statement("SELECT ON performance_schema.*")
 # What each right brings; without one these facts are unknown, and `doctor` says so.
 REASONS = {
-    PROCESS: "all connections and the state of each",
-    PERFORMANCE_SCHEMA: "waits for locks, rows read by table",
+    SEE_PROCESSES: "all connections and the state of each",
+    READ_PERFORMANCE_SCHEMA: "waits for locks, rows read by table",
 }
 # An option: without it the same things are unknown as ever, and everything else is there.
 REPLICATION_REASON = "lag and errors of a replica"

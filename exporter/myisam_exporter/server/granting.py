@@ -8,8 +8,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from myisam_exporter.server.sql import quote_account
+from myisam_exporter.server.sql import quote_account, statement
 
+# The two rights that sources ask for: other users' connections, and what the server counts.
+SEE_PROCESSES: Final = statement("PROCESS ON *.*")
+READ_PERFORMANCE_SCHEMA: Final = statement("SELECT ON performance_schema.*")
 GLOBAL_GRANT = re.compile(r"GRANT ([A-Z_, ]+) ON \*\.\* TO ")
 # As quote_account writes a user without a name.
 NOBODY: Final = quote_account("", "").partition("@")[0] + "@"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from myisam_exporter.collectors.base import all_collectors
-from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.server import SERVER, location_of
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
@@ -125,7 +125,8 @@ class Background:
         self.memory.snapshot = snapshot
         if self._made_anew:
             give_back()
-        self._glancer.watch_process(_process_of(snapshot))
+        process = location_of(snapshot.sample(SERVER)).pid
+        self._glancer.watch_process(None if isinstance(process, Unknown) else process)
         return reading
 
     def _snapshot(self, session: Session) -> Snapshot:
@@ -176,11 +177,3 @@ class Background:
         is_many = max(count, self._count_of_tables) >= MANY_TABLES
         self._made_anew = not is_same and tables.change is None and is_many
         self._generation_of_tables, self._count_of_tables = tables.generation, count
-
-
-def _process_of(snapshot: Snapshot) -> int | None:
-    """The server's process, where it can be seen."""
-    server = snapshot.sample(SERVER)
-    if isinstance(server, Unknown) or isinstance(server.location.pid, Unknown):
-        return None
-    return server.location.pid

@@ -60,13 +60,13 @@ def rows_of(look: RecordedLook, after: IndexReads, before: IndexReads | None = N
 def test_what_is_not_as_the_header_has_it_is_told_of_no_index(on_mysql: RecordedLook) -> None:
     file = next(file for file in scan_of(on_mysql).files if file.header and len(file.header.definition.keys or ()) == 1)
     name = (file.schema_name, file.table_name)
-    assert rows_of(on_mysql, IndexReads({name: [("PRIMARY", 7)]})) == [(1, "PRIMARY", None, 7)]
-    assert rows_of(on_mysql, IndexReads({name: [("PRIMARY", 7), ("new", 0)]})) == []
-    assert rows_of(on_mysql, IndexReads({("no", "table"): [("PRIMARY", 7)]})) == []
+    assert rows_of(on_mysql, IndexReads({name: {"PRIMARY": 7}})) == [(1, "PRIMARY", None, 7)]
+    assert rows_of(on_mysql, IndexReads({name: {"PRIMARY": 7, "new": 0}})) == []
+    assert rows_of(on_mysql, IndexReads({("no", "table"): {"PRIMARY": 7}})) == []
     # Counters that were set back have no rate, a table opened since counts from zero, what is no number is unknown.
-    assert rows_of(on_mysql, IndexReads({name: [("PRIMARY", 7)]}), IndexReads({name: [("PRIMARY", 9)]})) == [(1, "PRIMARY", None, 7)]
-    assert rows_of(on_mysql, IndexReads({name: [("PRIMARY", 7)]}), IndexReads({})) == [(1, "PRIMARY", 0.7, 7)]
-    assert rows_of(on_mysql, IndexReads({name: [("PRIMARY", None)]}), IndexReads({})) == [(1, "PRIMARY", None, None)]
+    assert rows_of(on_mysql, IndexReads({name: {"PRIMARY": 7}}), IndexReads({name: {"PRIMARY": 9}})) == [(1, "PRIMARY", None, 7)]
+    assert rows_of(on_mysql, IndexReads({name: {"PRIMARY": 7}}), IndexReads({})) == [(1, "PRIMARY", 0.7, 7)]
+    assert rows_of(on_mysql, IndexReads({name: {"PRIMARY": None}}), IndexReads({})) == [(1, "PRIMARY", None, None)]
 
 
 def test_reads_of_a_fulltext_index_are_counted_nowhere(look: RecordedLook) -> None:
