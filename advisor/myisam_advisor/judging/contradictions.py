@@ -227,7 +227,7 @@ def _product(value: Value, unit: Value) -> float | None:
 
 
 def _object(rows: FactRows, place: int) -> str:
-    row = dict(zip(rows.columns, rows.rows[place], strict=True))
+    row = rows.row(place)
     parts = [str(row[name]) for name in ("schema_name", "table_name", "name") if row.get(name) is not None]
     return object_name(*parts)
 

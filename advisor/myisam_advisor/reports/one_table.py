@@ -6,6 +6,7 @@ Nothing here is escaped for a medium: who draws it makes names harmless.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
@@ -13,10 +14,10 @@ from myisam_advisor.remedies.statements.base import Statement
 from myisam_advisor.texts.column_units import in_words
 from myisam_advisor.texts.templates import count, duration, object_name, percent, size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Row
+from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.look.fact_set import FactRows, FactSet
+from myisam_exporter.look.fact_set import FactRows, FactSet, places_by_table
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
 Points = Sequence[tuple[float, float | None]]
@@ -165,8 +166,8 @@ class OneTable:
 
 
 def table_names(facts: FactSet) -> Mapping[TableName, int]:
-    """The place of each table's row in the fact table, by (database, table); made once for each generation of facts."""
-    return facts.tables["tables"].once("place by name", _places)
+    """The place of each table's row in the fact table, by (database, table)."""
+    return cast("Mapping[TableName, int]", facts.tables["tables"].places_by_name())  # names are texts
 
 
 def curve_names(schema: str, table: str) -> dict[str, str]:
@@ -182,8 +183,8 @@ def one_table(
     if place is None:
         return None
     rows = facts.tables["tables"]
-    row = dict(zip(rows.columns, rows.rows[place], strict=True))
-    indexes = _index_rows(facts.tables["indexes"], name)
+    row = rows.row(place)
+    indexes = index_rows(facts.tables["indexes"], name)
     findings = tuple(_about(judgement.findings, name))
     untried = _untried(row)
     return OneTable(
@@ -205,21 +206,10 @@ def one_table(
     )
 
 
-def _places(rows: FactRows) -> dict[TableName, int]:
-    names = zip(rows.values("schema_name"), rows.values("table_name"), strict=True)
-    return {(str(schema), str(table)): place for place, (schema, table) in enumerate(names)}
-
-
-def _index_rows(indexes: FactRows, name: TableName) -> list[Row]:
-    places = indexes.once("places by name", _places_of_indexes).get(name, range(0))
-    return [dict(zip(indexes.columns, indexes.rows[place], strict=True)) for place in places]
-
-
-def _places_of_indexes(rows: FactRows) -> dict[TableName, list[int]]:
-    found: dict[TableName, list[int]] = {}
-    for place, (schema, table) in enumerate(zip(rows.values("schema_name"), rows.values("table_name"), strict=True)):
-        found.setdefault((str(schema), str(table)), []).append(place)
-    return found
+def index_rows(indexes: FactRows, name: tuple[Value, Value]) -> list[Row]:
+    """The rows of one table's indexes; where each table's are is worked out once for each generation of facts."""
+    places = indexes.once("places by name", places_by_table).get(name, ())
+    return [indexes.row(place) for place in places]
 
 
 def _curves(curves: Mapping[str, Points]) -> Iterable[TableCurve]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from myisam_advisor.judging.findings import Finding
+from myisam_advisor.reports.one_table import index_rows
 from myisam_advisor.reports.seen_statements import (
     SCANS,
     cells,
@@ -136,7 +137,7 @@ def _table(scene: Scene) -> Iterable[Part]:
     if rows is None or scene.facts is None or place is None:
         yield Part(f"{name}: this table is not there any more, or cannot be seen.", tone="unknown")
         return
-    row = dict(zip(rows.columns, rows.rows[place], strict=True))
+    row = rows.row(place)
     yield Part(name, pairs=list(_of_file(row)), tone="critical" if row.get("crashed") else "")
     yield Part("Now", pairs=_now(rows, place))
     yield Part("Indexes", grid=_indexes(scene.facts, row))
@@ -194,12 +195,8 @@ def _resident(row: Row, part: str) -> str:
 
 
 def _indexes(facts: FactSet, row: Row) -> list[Sequence[str]]:
-    own = (row["schema_name"], row["table_name"])
     indexes = facts.tables["indexes"]
-    by_name = zip(indexes.values("schema_name"), indexes.values("table_name"), indexes.rows, strict=True)
-    mine = [
-        dict(zip(indexes.columns, values, strict=True)) for schema, name, values in by_name if (schema, name) == own
-    ]
+    mine = index_rows(indexes, (row["schema_name"], row["table_name"]))
     if not mine:
         why = facts.why_unknown("indexes")
         return [(f"none is known: {why.reason}",)] if not indexes.rows else [("it has none",)]

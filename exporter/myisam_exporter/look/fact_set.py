@@ -98,6 +98,10 @@ class FactRows:
                 self.memo.clean.add(key)
         return cast("list[Result]", others[key])
 
+    def row(self, place: int) -> dict[str, Value]:
+        """The row at this place, by column name."""
+        return dict(zip(self.columns, self.rows[place], strict=True))
+
     def dictionaries(self) -> list[dict[str, Value]]:
         """The rows by column name."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
@@ -148,6 +152,14 @@ class FactRows:
         if isinstance(self.rows, ColumnwiseRows):
             return self.rows.column(position)
         return map(itemgetter(position), self.rows)
+
+
+def places_by_table(rows: FactRows) -> dict[tuple[Value, Value], list[int]]:
+    """Where the rows of each table are, by its schema and name, where it may have several: its indexes."""
+    found: dict[tuple[Value, Value], list[int]] = {}
+    for place, name in enumerate(zip(rows.values("schema_name"), rows.values("table_name"), strict=True)):
+        found.setdefault(name, []).append(place)
+    return found
 
 
 def _with_rows(whole: Sequence[Sequence[Value]], rows: Mapping[int, Sequence[Value]]) -> Sequence[Sequence[Value]]:

@@ -18,7 +18,7 @@ from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.look.fact_set import FactRows, FactSet
+from myisam_exporter.look.fact_set import FactRows, FactSet, places_by_table
 
 TableName = tuple[Value, Value]
 
@@ -91,18 +91,11 @@ class PlanFacts:
     def indexes_of(self, schema: Value, table: Value) -> Sequence[Row]:
         """The indexes of one table."""
         rows = self.all.tables["indexes"]
-        return [
-            dict(zip(rows.columns, rows.rows[place], strict=True))
-            for place in self._index_places.get((schema, table), ())
-        ]
+        return [rows.row(place) for place in self._index_places.get((schema, table), ())]
 
     @cached_property
     def _index_places(self) -> Mapping[TableName, Sequence[int]]:
-        rows = self.all.tables["indexes"]
-        places: dict[TableName, list[int]] = {}
-        for place, name in enumerate(zip(rows.values("schema_name"), rows.values("table_name"), strict=True)):
-            places.setdefault(name, []).append(place)
-        return places
+        return places_by_table(self.all.tables["indexes"])
 
 
 class _RowsByName(Mapping[TableName, Row]):
@@ -112,7 +105,7 @@ class _RowsByName(Mapping[TableName, Row]):
         self._rows, self._places = rows, rows.places_by_name()
 
     def __getitem__(self, name: TableName) -> Row:
-        return dict(zip(self._rows.columns, self._rows.rows[self._places[name]], strict=True))
+        return self._rows.row(self._places[name])
 
     def __iter__(self) -> Iterator[TableName]:
         return iter(self._places)

@@ -14,6 +14,7 @@ from myisam_advisor.reports.page.view import moment
 from myisam_advisor.texts.templates import count, percent, rate, size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.facts.values import numbers_in, real_of
 from myisam_exporter.look.fact_set import FactRows
 
 TABLES_A_PAGE = 100
@@ -22,14 +23,10 @@ SHOWN_NAME = 64
 RATES = ("rows_read_per_second", "write_statements_per_second")
 
 
-def _known(value: Value) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
-
-
 def _activity(rates: Iterable[Value]) -> float | None:
     """The sum of those that are known."""
-    known = [float(rate) for rate in rates if isinstance(rate, int | float)]
-    return sum(known) if known else None
+    known = numbers_in(rates)
+    return float(sum(known)) if known else None
 
 
 def _share(resident: Value, data: Value) -> float | None:
@@ -39,7 +36,7 @@ def _share(resident: Value, data: Value) -> float | None:
 
 
 def _numbers(column: str) -> Callable[[FactRows], Iterable[float | None]]:
-    return lambda facts: map(_known, facts.values(column))
+    return lambda facts: map(real_of, facts.values(column))
 
 
 def _shares(facts: FactRows) -> Iterable[float | None]:
@@ -61,9 +58,9 @@ class Column:
 
 
 COLUMNS = (
-    Column("rows", "rows", lambda row: count(_known(row["rows"])), _numbers("rows")),
-    Column("data", "data", lambda row: size(_known(row["data_bytes"])), _numbers("data_bytes")),
-    Column("index", "index", lambda row: size(_known(row["index_bytes"])), _numbers("index_bytes")),
+    Column("rows", "rows", lambda row: count(real_of(row["rows"])), _numbers("rows")),
+    Column("data", "data", lambda row: size(real_of(row["data_bytes"])), _numbers("data_bytes")),
+    Column("index", "index", lambda row: size(real_of(row["index_bytes"])), _numbers("index_bytes")),
     Column("memory", "in memory", lambda row: percent(_share(row["data_resident_bytes"], row["data_bytes"])), _shares),
     Column("activity", "rows read, statements", lambda row: rate(_activity(map(row.__getitem__, RATES))), _activities),
 )  # fmt: skip
@@ -142,7 +139,7 @@ def table_list_view(look: Look, chosen: Chosen, links: Links, warning: str = "")
             Heading("table", address(1, NAME), chosen.sort == NAME, is_number=False),
             *(Heading(one.heading, address(1, one.key), chosen.sort == one.key, is_number=True) for one in COLUMNS),
         ),
-        tables=tuple(_line(_row(facts, place), links) for place in shown),
+        tables=tuple(_line(facts.row(place), links) for place in shown),
         previous=address(page - 1) if page > 1 else "",
         next=address(page + 1) if page < pages else "",
         links=links,
@@ -194,10 +191,6 @@ def _worst(facts: FactRows) -> list[tuple[float, float, float]]:
 def _folded_names(facts: FactRows) -> list[str]:
     names = zip(facts.values("schema_name"), facts.values("table_name"), strict=True)
     return [f"{schema}.{table}".casefold() for schema, table in names]
-
-
-def _row(facts: FactRows, place: int) -> Row:
-    return dict(zip(facts.columns, facts.rows[place], strict=True))
 
 
 def _line(row: Row, links: Links) -> ListedTable:
