@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.advice import forecasts
 from benchmarks.advice import page as measured_advice
 from myisam_advisor.catalogue.forecasts import FILE as FORECASTS_FILE
-from myisam_advisor.catalogue.rules import Rule, shipped_rules
+from myisam_advisor.catalogue.rules import Rule, need_in_words, shipped_rules
 from myisam_advisor.daemon.advice import Advice
 from myisam_advisor.factbase.shared_views import VIEWS
 from myisam_advisor.history.writer import History
@@ -120,7 +120,7 @@ def rule_page(rule: Rule) -> str:
         ]
         parts.append("\n".join(["## Thresholds\n", "| | default | unit | why |", "|---|---|---|---|", *rows]) + "\n")
     if rule.needs:
-        needs = [f"- {need if isinstance(need, str) else 'one of ' + ', '.join(need)}" for need in rule.needs]
+        needs = [f"- {need_in_words(need)}" for need in rule.needs]
         parts.append("\n".join(["## Needs\n", *needs]) + "\n")
     parts.append(f"## Query\n\n```sql\n{rule.query.strip()}\n```\n")
     if rule.not_if:

@@ -26,7 +26,8 @@ FLAVOURS = ("mysql", "percona", "mariadb")
 # Which way a number goes that a remedy changes.
 LARGER, SMALLER = "larger", "smaller"
 
-Need = str | tuple[str, ...]
+# Facts, any of which is enough.
+Need = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +222,11 @@ def shipped_rules() -> tuple[Rule, ...]:
     return load_rules([shipped("advice")])
 
 
+def need_in_words(need: Need) -> str:
+    """`tables.rows`, or `one of tables.rows, totals.myisam_rows`."""
+    return need[0] if len(need) == 1 else f"one of {', '.join(need)}"
+
+
 def no_such_rule(name: str, known: Iterable[str]) -> UserError:
     """What is said of an id that no rule has: the ones that are nearly written so, and where all are."""
     return UserError(f"there is no rule {brief(name)}.{did_you_mean(name, known)} `myisam-advisor explain` lists them.")
@@ -305,7 +311,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Rule:
         **optional,
         resource_order=int(content.get("resource_order", 0)),
         sources=tuple(content["sources"]),
-        needs=tuple(tuple(need) if isinstance(need, list) else str(need) for need in content.get("needs", [])),
+        needs=tuple(tuple(need) if isinstance(need, list) else (str(need),) for need in content.get("needs", [])),
         flavours=tuple(applies.get("flavours", FLAVOURS)),
         versions=applies.get("versions", {}),
         not_in_version=applies.get("otherwise", ""),

@@ -112,9 +112,7 @@ def _rules_that_use(facts: set[str], rules: Sequence[Rule]) -> tuple[str, ...]:
     tables = {fact.partition(".")[0] for fact in facts if "." not in fact}
 
     def uses(rule: Rule) -> bool:
-        named = {fact for need in rule.needs for fact in ((need,) if isinstance(need, str) else need)} | {
-            evidence.fact for evidence in rule.evidence
-        }
+        named = {fact for need in rule.needs for fact in need} | {evidence.fact for evidence in rule.evidence}
         return any(name in facts or name.partition(".")[0] in tables for name in named)
 
     return tuple(rule.id for rule in rules if uses(rule))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule
+from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule, need_in_words
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.factbase.guarded_query import MAXIMUM_ROWS, QueryError, Result
 from myisam_advisor.factbase.numeric_names import is_numeric
@@ -90,17 +90,15 @@ class Inquiry:
         return ""
 
     def _missing(self, rule: Rule) -> NotEvaluated | None:
-        for need in rule.needs:
-            names = (need,) if isinstance(need, str) else need
+        for names in rule.needs:
             strange = [name for name in names if not self._exists(name)]
             if strange:
                 return self.known_faults.fault(rule, f"facts that exist: there is no {strange[0]}")
             if not any(self._is_known(name) for name in names):
-                text = names[0] if len(names) == 1 else "one of " + ", ".join(names)
                 reasons = [self._why(name) for name in names]
                 # A reason that something can be done about says more than the first one.
                 reason, how = next((one for one in reasons if one[1]), reasons[0])
-                return NotEvaluated(rule.id, f"{text} ({reason})", how, names, reason)
+                return NotEvaluated(rule.id, f"{need_in_words(names)} ({reason})", how, names, reason)
         return None
 
     def _unseen(self, rule: Rule) -> NotEvaluated | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from myisam_advisor.factbase.partial import may_be_part
 from myisam_advisor.judging.findings import COUNTERS, LOAD, STOPPED, TABLES, Blind, NotEvaluated
-from myisam_advisor.texts.templates import count, duration
+from myisam_advisor.texts.templates import count, duration, so_many
 from myisam_exporter.collectors.myi import WRITE_COMMANDS
 from myisam_exporter.collectors.processlist import RUNNING
 from myisam_exporter.facts.values import number_of
@@ -51,10 +51,10 @@ def _tables(facts: FactSet, not_evaluated: Sequence[NotEvaluated]) -> Iterable[B
         # The headers were read, but for these: every rule judged the others, and the tables that nobody looked at are what matters.
         yield Blind(TABLES, f"{_capital(reason.reason)}.", UNSEEN_ONES, reason.remedy)
         return
-    lacking = tuple(outcome.rule for outcome in not_evaluated if _lacks_tables(outcome))
+    lacking = tuple(outcome.rule for outcome in not_evaluated if lacks_tables(outcome))
     what = f"Only {count(len(seen.rows))} of the tables can be seen" if seen.rows else "Tables cannot be seen"
     named = f", {GRAVEST_RULE} among them," if GRAVEST_RULE in lacking and len(lacking) > 1 else ""
-    rules = f"{len(lacking)} rule{'s' if len(lacking) != 1 else ''}{named} could not judge"
+    rules = f"{so_many(len(lacking), 'rule')}{named} could not judge"
     # As long as anything is missing the others are too: without a rule that lacks it, the fact itself is what is said.
     sentence = f"{what}: {rules}." if lacking else f"{what}."
     remedy = reason.remedy or (BESIDE_THE_SERVER if _is_far(facts) else "")
@@ -67,7 +67,7 @@ def _stopped(not_evaluated: Sequence[NotEvaluated]) -> Iterable[Blind]:
     if stopped:
         rules = tuple(dict.fromkeys(outcome.rule for outcome in stopped))
         named = GRAVEST_RULE if GRAVEST_RULE in rules else rules[0]
-        others = f" and {len(rules) - 1} more rule{'s' if len(rules) > 2 else ''}" if len(rules) > 1 else ""
+        others = f" and {so_many(len(rules) - 1, 'more rule')}" if len(rules) > 1 else ""
         sentence = f"{_capital(named)}{others} could not be asked to the end."
         yield Blind(STOPPED, sentence, _capital(stopped[0].needs.partition(": ")[2]), stopped[0].how, rules)
 
@@ -76,11 +76,12 @@ def _counters(not_evaluated: Sequence[NotEvaluated]) -> Iterable[Blind]:
     """Rules that rest on rates which nobody knows: what they said at the look before may hold as well as not."""
     rules = tuple(outcome.rule for outcome in not_evaluated if outcome.why == RESET.reason)
     if rules:
-        sentence = f"{_capital(RESET.reason)}: {len(rules)} rule{'s' if len(rules) != 1 else ''} could not judge."
+        sentence = f"{_capital(RESET.reason)}: {so_many(len(rules), 'rule')} could not judge."
         yield Blind(COUNTERS, sentence, "Without counters at both ends there are no rates", RESET.remedy, rules)
 
 
-def _lacks_tables(outcome: NotEvaluated) -> bool:
+def lacks_tables(outcome: NotEvaluated) -> bool:
+    """Whether a rule could not judge for want of facts of tables alone."""
     return bool(outcome.facts) and all(fact.partition(".")[0] in FACTS_OF_TABLES for fact in outcome.facts)
 
 
@@ -108,9 +109,7 @@ def _load(facts: FactSet) -> Iterable[Blind]:
     # They are some of the statements, whatever a file of facts says of them.
     written = min(max(sum(rate(name) or 0.0 for name in WRITE_COMMANDS), 0.0), statements)
     asked_for = round(statements * seconds)
-    said = (
-        f"{count(asked_for)} statement{'s' if asked_for != 1 else ''}, {count(round(written * seconds))} of them writes"
-    )
+    said = f"{so_many(asked_for, 'statement')}, {count(round(written * seconds))} of them writes"
     under_way, longest = _under_way(facts, seconds)
     meanwhile = f", while {count(under_way)} {'are' if under_way > 1 else 'is'} under way{', the longest' if under_way > 1 else ''} for {duration(longest)}"
     yield Blind(

@@ -10,7 +10,7 @@ from itertools import groupby
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.judging.asking import Inquiry
-from myisam_advisor.judging.blindness import FACTS_OF_TABLES, blind_spots, tables_are_seen
+from myisam_advisor.judging.blindness import blind_spots, lacks_tables, tables_are_seen
 from myisam_advisor.judging.contradictions import set_aside_contradictions
 from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.findings import Dropped, Judgement, NotApplicable, NotEvaluated
@@ -118,11 +118,7 @@ def _pointless(mooted: Mapping[str, str], not_evaluated: Iterable[NotEvaluated],
     """The rules that a finding makes pointless, and why. What nobody could look at is not made so by what was seen elsewhere."""
     if tables_are_seen(facts):
         return dict(mooted)
-    unseen = {
-        one.rule
-        for one in not_evaluated
-        if one.facts and all(fact.partition(".")[0] in FACTS_OF_TABLES for fact in one.facts)
-    }
+    unseen = {one.rule for one in not_evaluated if lacks_tables(one)}
     return {rule: why for rule, why in mooted.items() if rule not in unseen}
 
 

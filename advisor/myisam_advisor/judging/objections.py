@@ -8,7 +8,7 @@ from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.factbase.guarded_query import Result
 from myisam_advisor.judging.findings import Dropped
 from myisam_advisor.judging.resolver import Candidate
-from myisam_advisor.texts.templates import TextError, fill, printable
+from myisam_advisor.texts.templates import TextError, all_printable, fill
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 
@@ -56,10 +56,9 @@ class Objections:
         """The sentence. Raises TextError for a template that does not work."""
         from jinja2 import TemplateError
 
-        values: dict[str, object] = {**self._rule.values(), **candidate.row, **row}
-        shown = {name: printable(value) if isinstance(value, str) else value for name, value in values.items()}
+        values = {**self._rule.values(), **candidate.row, **row, "object": candidate.object}
         try:
-            return fill(objection.because, shown | {"object": printable(candidate.object)})
+            return fill(objection.because, all_printable(values))
         except TemplateError as error:
             raise TextError(str(error)) from None
 

@@ -15,7 +15,7 @@ from myisam_advisor.judging.findings import LOAD, Finding, Judgement
 from myisam_advisor.judging.resolver import SUSPECTED
 from myisam_advisor.judging.verdict import NO_SAMPLE
 from myisam_advisor.texts.moments import moment_in_words, span_in_words
-from myisam_advisor.texts.templates import count, duration
+from myisam_advisor.texts.templates import duration, so_many
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 HOLDS, GONE, NOT_KNOWN = "holds", "gone", "unknown"
@@ -74,8 +74,7 @@ class Episode:
     def _pauses(self) -> str:
         if not self.pauses:
             return ""
-        times = f"{count(self.pauses)} pause{'s' if self.pauses != 1 else ''}"
-        return f"on and off ({times}, {duration(self.away_seconds)} in all)"
+        return f"on and off ({so_many(self.pauses, 'pause')}, {duration(self.away_seconds)} in all)"
 
     def _end(self, standing: str, now: float) -> str:
         if standing == NOT_KNOWN:

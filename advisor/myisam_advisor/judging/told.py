@@ -82,7 +82,7 @@ class Told:
 
 def is_of_load(rule: Rule) -> bool:
     """Whether it is judged by rates. What there is (a crashed table, a full disk, a setting) does not come and go: it is told while it is seen."""
-    names = (name for need in rule.needs for name in ((need,) if isinstance(need, str) else need))
+    names = (name for need in rule.needs for name in need)
     return rule.id != NO_SAMPLE and any(A_RATE in name for name in names)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from myisam_advisor.judging.findings import LOAD, Finding, Judgement
+from myisam_advisor.texts.templates import so_many
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 HELD_BACK, TO_MEND, COULD_GAIN, NOTHING, UNKNOWN = "held back", "to mend", "could gain", "nothing", "unknown"
@@ -130,7 +131,7 @@ def _judged(judgement: Judgement) -> int:
 def _coverage(judgement: Judgement) -> str:
     judged, missing = _judged(judgement), len(judgement.not_evaluated)
     lacking = f"; {missing} lack{'s' if missing == 1 else ''} a fact, see below" if missing else ""
-    return f"{judged} rule{'s' if judged != 1 else ''} could judge{lacking}."
+    return f"{so_many(judged, 'rule')} could judge{lacking}."
 
 
 def first_sentence(text: str) -> str:

@@ -24,7 +24,7 @@ from myisam_advisor.remedies.statements.parsing import parsed
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.remedies.trial_offer import trial_line
 from myisam_advisor.remedies.undo_lines import one_statement_a_line
-from myisam_advisor.texts.templates import TextError, fill, printable
+from myisam_advisor.texts.templates import TextError, all_printable, fill, printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row
@@ -155,9 +155,7 @@ class Wording:
 
         candidate, values, admitted = draft.candidate, draft.values, draft.admitted
         rule = candidate.rule
-        shown = {name: printable(value) if isinstance(value, str) else value for name, value in values.items()} | {
-            "object": printable(candidate.object)
-        }
+        shown = all_printable({**values, "object": candidate.object})
         proves = said is not None and said.verdict == WORTH_IT
         decides = said is not None and said.verdict in (WORTH_IT, WORSE)
         try:

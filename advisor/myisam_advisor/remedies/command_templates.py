@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line, option_value
-from myisam_advisor.texts.templates import TextError, make_environment, printable, template
+from myisam_advisor.texts.templates import TextError, all_printable, make_environment, printable, template
 from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.server.sql import Sql, written
 
@@ -65,8 +65,7 @@ def fill_option_line(text: str, values: dict[str, object]) -> OptionLine:
 
 def _remark(text: str, values: dict[str, object]) -> Sql:
     """A comment, of one line whatever the values are."""
-    shown = {name: printable(value) if isinstance(value, str) else value for name, value in values.items()}
-    return Sql(printable(" ".join(template(text).render(shown).split())))
+    return Sql(printable(" ".join(template(text).render(all_printable(values)).split())))
 
 
 def _rendered(text: str, values: dict[str, object], environment: SandboxedEnvironment) -> str:

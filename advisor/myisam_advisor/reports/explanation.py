@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from myisam_advisor.catalogue.rules import Measured, Parameter, Proving, Rule, no_such_rule
+from myisam_advisor.catalogue.rules import Measured, Parameter, Proving, Rule, need_in_words, no_such_rule
 from myisam_advisor.remedies.planners.base import planner_named
 from myisam_advisor.reports.rule_words import outline, rule_text
 from myisam_advisor.texts.templates import sentence
@@ -54,10 +54,7 @@ def explain_rule(
         lines = [f"{name} = {threshold(parameter)}: {parameter.why}" for name, parameter in rule.parameters.items()]
         sections.append("Thresholds\n" + "\n".join(indented(line) for line in lines))
     if rule.needs:
-        sections.append(
-            "Needs\n"
-            + "\n".join(indented(need if isinstance(need, str) else "one of " + ", ".join(need)) for need in rule.needs)
-        )
+        sections.append("Needs\n" + "\n".join(indented(need_in_words(need)) for need in rule.needs))
     if with_sql:
         sections += _queries(rule)
     sections.append("Sources\n" + "\n".join(indented(source) for source in rule.sources))

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from myisam_advisor.texts.templates import count, duration, number_of, percent, printable, rounded
+from myisam_advisor.texts.templates import count, duration, percent, printable, rounded, so_many
 from myisam_advisor.workload.kinds.seen import SeenKind, SeenStatements, Sums
 
 SHOWN_KINDS = 10
@@ -75,7 +75,7 @@ def heading(seen: SeenStatements) -> str:
         is_known = not seen.unknown.count and not seen.tables_unknown
         return f"Statements on MyISAM tables: {'none' if is_known else 'none known'} {watched}"
     statements = sum(kind.sums.count for kind in seen.kinds)
-    return f"Statements on MyISAM tables: {count(statements)} of {number_of(len(seen.kinds), 'kind')} {watched}"
+    return f"Statements on MyISAM tables: {count(statements)} of {so_many(len(seen.kinds), 'kind')} {watched}"
 
 
 def remarks(seen: SeenStatements, more_in: str = "") -> list[str]:
@@ -85,7 +85,7 @@ def remarks(seen: SeenStatements, more_in: str = "") -> list[str]:
     more = [kind for kind in seen.kinds if kind not in shown]
     if more:
         held = sum(kind.held_seconds for kind in more) / seen.seconds
-        told.append(f"{number_of(len(more), 'further kind')} held locks for {percent(held)} together{more_in}.")
+        told.append(f"{so_many(len(more), 'further kind')} held locks for {percent(held)} together{more_in}.")
     if seen.tables_unknown:
         told.append(f"Not all MyISAM tables are known: {seen.tables_unknown.rstrip('.')}.")
     if seen.unknown.count or seen.unknown.seconds:
@@ -97,7 +97,7 @@ def remarks(seen: SeenStatements, more_in: str = "") -> list[str]:
 
 def _together(name: str, sums: Sums, seconds: float) -> str:
     took = f", {percent(sums.seconds / seconds)} of the time" if sums.seconds else ""
-    return f"{name}: {number_of(sums.count, 'statement')}{took}"
+    return f"{name}: {so_many(sums.count, 'statement')}{took}"
 
 
 def kinds_table(seen: SeenStatements) -> Table:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.past import length_in_words
 from myisam_advisor.texts.moments import moment_in_words
-from myisam_advisor.texts.templates import count, duration, size
+from myisam_advisor.texts.templates import duration, size, so_many
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.version_number import product_and_version
@@ -44,10 +44,10 @@ def _state(facts: FactSet, *, short: bool = False) -> list[str]:
     totals = facts.single("totals")
     tables = totals.get("myisam_tables")
     if isinstance(tables, int):
-        parts.append(f"{count(tables)} MyISAM table{'s' if tables != 1 else ''}{_sizes(totals, short)}")
+        parts.append(f"{so_many(tables, 'MyISAM table')}{_sizes(totals, short)}")
     elif facts.tables["tables"].rows:
         seen = len(facts.tables["tables"].rows)
-        parts.append(f"{count(seen)} MyISAM table{'s' if seen != 1 else ''} seen, more are hidden")
+        parts.append(f"{so_many(seen, 'MyISAM table')} seen, more are hidden")
     parts.append(f"{facts.interval_seconds:.0f} s observed" if facts.interval_seconds else "one moment, no rates")
     return [*parts, facts.origin] if facts.origin else parts
 

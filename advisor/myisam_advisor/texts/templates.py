@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -72,7 +72,7 @@ def count(value: float) -> str:
     )
 
 
-def number_of(value: int, noun: str) -> str:
+def so_many(value: int, noun: str) -> str:
     """So many of a thing whose plural has an s: 1 statement, 0 statements."""
     return f"{count(value)} {noun if value == 1 else noun + 's'}"
 
@@ -203,6 +203,11 @@ def printable(text: str, keep_newlines: bool = False) -> str:
         else escaped(character)
         for character in text
     )
+
+
+def all_printable(values: Mapping[str, object]) -> dict[str, object]:
+    """The values of a template for people, each text `printable`."""
+    return {name: printable(value) if isinstance(value, str) else value for name, value in values.items()}
 
 
 def escaped(character: str | re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.texts.bars import BARS
-from myisam_advisor.texts.templates import printable
+from myisam_advisor.texts.templates import printable, so_many
 from myisam_advisor.top.columns import BY_NAME, BY_NO_COLUMN, COLUMNS, Column
 from myisam_advisor.top.pages import Part, page
 from myisam_advisor.top.scene import (
@@ -200,7 +200,7 @@ def _footer(scene: Scene, width: int) -> Text:
 def _beside_the_keys(scene: Scene, room: int) -> str:
     """How many findings and tables there are, as far as there is room."""
     listed = len(names(scene))
-    tables = f"{listed:,} table{'s' if listed != 1 else ''}" if scene.tables is not None else ""
+    tables = so_many(listed, "table") if scene.tables is not None else ""
     both = " · ".join(filter(None, (findings_in_short(scene), tables)))
     return both if len(both) <= room else tables if len(tables) <= room else ""
 

@@ -10,7 +10,7 @@ from time import localtime, strftime
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.verdict import CRITICAL, UNKNOWN, Verdict
 from myisam_advisor.reports.wording import server_name
-from myisam_advisor.texts.templates import duration
+from myisam_advisor.texts.templates import duration, so_many
 from myisam_advisor.top.columns import COLUMNS, Column, in_order, names_of, numbers_of
 from myisam_advisor.top.figures import figure, octets, share
 from myisam_advisor.top.moment import Failure, Moment
@@ -134,7 +134,7 @@ def findings_in_short(scene: Scene) -> str:
     counted = [
         (severity, sum(one.severity == severity for one in findings)) for severity in ("critical", "warning", "info")
     ]
-    return f"{len(findings)} finding{'s' if len(findings) > 1 else ''}: " + ", ".join(
+    return f"{so_many(len(findings), 'finding')}: " + ", ".join(
         f"{number} {severity}{'s' if severity == 'warning' and number > 1 else ''}"
         for severity, number in counted
         if number

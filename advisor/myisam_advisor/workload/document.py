@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.json_documents import heading
-from myisam_advisor.texts.templates import count, duration, number_of, percent, printable
+from myisam_advisor.texts.templates import count, duration, percent, printable, so_many
 from myisam_advisor.workload.file_format import Header, Totals
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def as_text(summary: Summary, file: str, stream: TextIO | None) -> str:
 def said(header: Header, totals: Totals) -> Iterable[str]:
     """What a workload is, a sentence a line."""
     server = " ".join(part for part in (header.flavour, header.server_version) if part)
-    yield f"{number_of(totals.statements, 'statement')}{_lasting(header, totals)}, from {source_title(header.source)}{f' ({server})' if server else ''}."
+    yield f"{so_many(totals.statements, 'statement')}{_lasting(header, totals)}, from {source_title(header.source)}{f' ({server})' if server else ''}."
     if header.resolution_microseconds > 1:
         yield "It knows whole seconds only: the statements of each are spread evenly over it."
     for reason, number in sorted(totals.left_out.items(), key=lambda item: -item[1]):
@@ -97,7 +97,7 @@ def _parts(summary: Summary, file: str) -> Iterable[RenderableType]:
     for sentence in said(summary.header, summary.totals):
         yield Text(printable(sentence))
     more = "more than " if summary.has_more_connections else ""
-    connections, kinds = number_of(summary.connections, "connection"), number_of(len(summary.kinds), "kind")
+    connections, kinds = so_many(summary.connections, "connection"), so_many(len(summary.kinds), "kind")
     yield Text(f"{more}{connections}, {kinds} of statements:")
     yield Text()
     shown = [kind for kind in summary.kinds if kind.share >= SHOWN_SHARE]
@@ -105,9 +105,7 @@ def _parts(summary: Summary, file: str) -> Iterable[RenderableType]:
     rest = summary.kinds[len(shown) :]
     if rest:
         together = percent(sum(kind.share for kind in rest))
-        yield Text(
-            f"and {number_of(len(rest), 'kind')} with {together} together (--format json tells all)", style="dim"
-        )
+        yield Text(f"and {so_many(len(rest), 'kind')} with {together} together (--format json tells all)", style="dim")
 
 
 def _table(kinds: Iterable[Kind]) -> Table:

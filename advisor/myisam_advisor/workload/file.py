@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from myisam_advisor.texts.templates import number_of
+from myisam_advisor.texts.templates import so_many
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import (
     FORMAT,
@@ -124,7 +124,7 @@ class Workload:
         if written != statements:
             there = "1 is" if statements == 1 else f"{statements} are"
             raise self._lines.fault(
-                f"{number_of(written, 'statement')} {'was' if written == 1 else 'were'} written, {there} there"
+                f"{so_many(written, 'statement')} {'was' if written == 1 else 'were'} written, {there} there"
             )
         left_out = document.get("left_out", {})
         if not isinstance(left_out, dict) or not all(_is_count(count) for count in left_out.values()):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from myisam_advisor.texts.templates import count, duration, number_of, percent, rounded, size
+from myisam_advisor.texts.templates import count, duration, percent, rounded, size, so_many
 from myisam_advisor.workload.file_writer import expect_place
 from myisam_advisor.workload.giving_back import Duty, fulfil
 from myisam_advisor.workload.growing_log import CUT, GrowingLog
@@ -335,7 +335,7 @@ def _cost(prospect: Prospect, during: float | None, share: float | None, lasted:
         before = "" if prospect.processor_share is None else f"{percent(prospect.processor_share)} of one before, "
         yield "processor", f"the server used {before}{percent(share)}{'' if before else ' of one'} meanwhile"
     if during is not None:
-        yield "counted", f"the server counted {number_of(round(during * lasted), 'statement')} meanwhile"
+        yield "counted", f"the server counted {so_many(round(during * lasted), 'statement')} meanwhile"
 
 
 def _notes(prospect: Prospect) -> Mapping[str, str]:
@@ -353,11 +353,11 @@ def _nothing(prospect: Prospect, lasted: float, asked: float | None, left_out: M
     reasons = reasons_in_words(left_out)
     its = "its" if prospect.connections == 1 else "their"
     kept = (
-        f" {number_of(prospect.connections, 'connection')} from before kept {its} settings."
+        f" {so_many(prospect.connections, 'connection')} from before kept {its} settings."
         if prospect.connections
         else ""
     )
-    counted = "" if asked is None else f" The server counted {number_of(round(asked), 'statement')} meanwhile."
+    counted = "" if asked is None else f" The server counted {so_many(round(asked), 'statement')} meanwhile."
     early = f" It was stopped early: {stopped}." if stopped else ""
     again = "Run this again" if stopped else "Record for longer (--seconds)"
     probed = "; as root, --from probe sees those that are there already" if prospect.connections else ""

@@ -7,7 +7,7 @@ from dataclasses import field
 from itertools import chain
 from pathlib import Path
 
-from myisam_advisor.texts.templates import count, duration, number_of
+from myisam_advisor.texts.templates import count, duration, so_many
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import LAST_MOMENT, Header, Totals, is_moment
 from myisam_advisor.workload.file_writer import WorkloadWriter
@@ -157,7 +157,7 @@ def _oddities(reading: Reading, file: LogFile, flavour: str) -> Mapping[str, str
         )
     if reading.set_back:
         odd["clock"] = (
-            f"the log's times went back {number_of(reading.set_back, 'time')}, by up to {duration(reading.furthest_back_microseconds / 1e6)} "
+            f"the log's times went back {so_many(reading.set_back, 'time')}, by up to {duration(reading.furthest_back_microseconds / 1e6)} "
             "(a clock that was set back, or logs in another order than they were written): what comes behind is taken to have followed at once"
         )
     if reading.holes:

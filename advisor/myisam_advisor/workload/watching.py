@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from myisam_advisor.texts.templates import duration, number_of, percent
+from myisam_advisor.texts.templates import duration, percent, so_many
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file_format import Header
 from myisam_advisor.workload.file_writer import WorkloadWriter, expect_place
@@ -69,7 +69,7 @@ class _Asking:
 
     def cost(self) -> str:
         """What it cost the server at most: one connection, that was busy for so long."""
-        return f"{number_of(self._polls, 'question')} kept one connection busy for {percent(self._asking / max(time.monotonic() - self._begun, self._seconds))} of the time"
+        return f"{so_many(self._polls, 'question')} kept one connection busy for {percent(self._asking / max(time.monotonic() - self._begun, self._seconds))} of the time"
 
 
 def _nothing(source: LiveSource, seconds: float, left_out: Mapping[str, int]) -> str:

@@ -13,7 +13,7 @@ from myisam_advisor.judging.verdict import SERIOUS, UNKNOWN, Verdict, verdict_of
 from myisam_advisor.reports import exit_status as statuses
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.reports.told import Gap, Told, told
-from myisam_advisor.texts.templates import count, printable
+from myisam_advisor.texts.templates import printable, so_many
 from myisam_exporter.errors import shortened
 from myisam_exporter.look.fact_set import FactSet
 
@@ -73,7 +73,7 @@ def _lines(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[str]:
 
 
 def _concerned(gap: Gap) -> str:
-    return f" ({len(gap.rules)} rule{'s' if len(gap.rules) != 1 else ''})" if gap.rules else ""
+    return f" ({so_many(len(gap.rules), 'rule')})" if gap.rules else ""
 
 
 def _performance_data(judgement: Judgement) -> str:
@@ -93,7 +93,7 @@ def _summary(judgement: Judgement, known: Told) -> str:
     if _is_unknown(known.verdict):
         return _with_number(known.verdict.headline, len(known.rules), "")
     if not findings:
-        return f"{len(known.quiet)} rule{'s' if len(known.quiet) != 1 else ''} quiet"
+        return f"{so_many(len(known.quiet), 'rule')} quiet"
     first = known.rules[0]
     said = known.verdict.headline if judgement.worst in SERIOUS else f"{first.first.title}."
     return _with_number(said, len(known.rules) - 1, "more ", first.subject)
@@ -101,7 +101,7 @@ def _summary(judgement: Judgement, known: Told) -> str:
 
 def _with_number(sentence: str, others: int, more: str, subject: str = "") -> str:
     """The sentence and what it is about, cut so that the number of what else was found is still in the message."""
-    number = f"{count(others)} {more}finding{'s' if others != 1 else ''}." if others > 0 else ""
+    number = f"{so_many(others, f'{more}finding')}." if others > 0 else ""
     ended = f"{subject}; {number}" if subject and number else f"{subject}." if subject else number
     return shortened(f"{sentence} {ended}".strip(), MESSAGE_CHARACTERS)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from myisam_advisor.reports.page.links import Links
 from myisam_advisor.reports.page.table_map import CRASHED, EVICTED, HEIGHT, HOT, WIDTH, TableMap, Tile, has_header
 from myisam_advisor.reports.page.treemap import Rectangle
-from myisam_advisor.texts.templates import count, object_name, percent, printable, rate, size
+from myisam_advisor.texts.templates import count, object_name, percent, printable, rate, size, so_many
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # What a letter of the map's text takes, in its units; a label that does not fit is left out.
@@ -92,7 +92,7 @@ def map_view(tables: TableMap, links: Links | None = None) -> MapView:
         int(HEIGHT),
         tuple(tiles),
         tuple(frames),
-        f"{count(tables.tables)} MyISAM table{'' if tables.tables == 1 else 's'}, {size(tables.data_bytes)} of data.{more}{drawn_large}",
+        f"{so_many(tables.tables, 'MyISAM table')}, {size(tables.data_bytes)} of data.{more}{drawn_large}",
         tuple(zip(SHADES, SHADE_NAMES, strict=True)),
         tuple((mark, GLYPHS[mark], count(tables.marked.get(mark))) for mark in GLYPHS),
     )

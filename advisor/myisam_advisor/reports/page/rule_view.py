@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from myisam_advisor.catalogue.rules import SEVERITIES, Rule
+from myisam_advisor.catalogue.rules import SEVERITIES, Rule, need_in_words
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.reports.explanation import configuration, texts_of, threshold
 from myisam_advisor.reports.page.general_text import GeneralText, general_text
@@ -130,7 +130,7 @@ def rule_view(rule: Rule, look: Look | None, links: Links, *, paths: bool) -> Ru
         sections=tuple(section for section in sections if section.says_anything),
         left_to_findings=_in_a_row(silent),
         thresholds=tuple((name, threshold(one), one.why) for name, one in rule.parameters.items()),
-        needs=tuple(need if isinstance(need, str) else f"one of {', '.join(need)}" for need in rule.needs),
+        needs=tuple(map(need_in_words, rule.needs)),
         query=rule.query.strip(),
         silencing="\n".join(f"{condition.when.strip()};" for condition in rule.not_if),
         sources=tuple(_ADDRESS.split(source) for source in rule.sources),

@@ -20,7 +20,7 @@ from myisam_advisor.reports.page.map_view import MapView, TableLine, map_view, t
 from myisam_advisor.reports.page.sparkline import Sparkline, sparkline
 from myisam_advisor.reports.told import Told, ToldRule, told, told_facts
 from myisam_advisor.reports.wording import headline
-from myisam_advisor.texts.templates import count, printable, size, with_unit
+from myisam_advisor.texts.templates import count, printable, size, so_many, with_unit
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
@@ -320,6 +320,6 @@ def _remarks(known: Told, skipped: int, clean: Callable[[object], str]) -> Itera
         yield "Note", clean(f"{note.reason}.{f' Remedy: {note.remedy}' if note.remedy else ''}")
     quiet = len(known.quiet)
     if quiet:
-        yield "Quiet", f"{count(quiet)} rule{'s' if quiet != 1 else ''} found nothing."
+        yield "Quiet", f"{so_many(quiet, 'rule')} found nothing."
     if skipped:
         yield "Skipped", f"{count(skipped)} rules do not apply here."

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from myisam_advisor.texts.templates import number_of, printable, sentence
+from myisam_advisor.texts.templates import printable, sentence, so_many
 from myisam_advisor.trial.report import SHOWN_KIND_CHARACTERS, SPEEDS, STYLES, course_line
 from myisam_advisor.trial.statements.replay_result import KindVariant
 from myisam_advisor.trial.upgrade.recorded_result import ROW_COUNT, ROW_ORDER, OtherResult, RecordedUpgrade, RefusedKind
@@ -75,7 +75,7 @@ def _distinct(refused: Sequence[RefusedKind]) -> str:
 
 
 def _kinds(number: int) -> str:
-    return number_of(number, "kind")
+    return so_many(number, "kind")
 
 
 def _sent(found: RecordedUpgrade) -> str:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
-from myisam_advisor.texts.templates import count, number_of
+from myisam_advisor.texts.templates import count, so_many
 from myisam_advisor.workload.instruments import CONSUMERS, NOT_WATCHED, THREADS_NOT_WATCHED, WATCHED
 from myisam_advisor.workload.kinds.seen import Gathered, MyisamTables, SeenStatements, Sums
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
@@ -133,15 +133,15 @@ class DigestWatch:
         if executed.count and not has_executions:
             gathered.add_unknown(executed)
             notes.append(
-                f"This server's digests have no executions of prepared statements: {number_of(executed.count, 'statement')} of unknown tables."
+                f"This server's digests have no executions of prepared statements: {so_many(executed.count, 'statement')} of unknown tables."
             )
         if unnamed:
             notes.append(
-                f"Of no kind: {number_of(unnamed, 'statement')} (performance_schema_digests_size is too small for all kinds)."
+                f"Of no kind: {so_many(unnamed, 'statement')} (performance_schema_digests_size is too small for all kinds)."
             )
         if not_known_before:
             notes.append(
-                f"Of {number_of(not_known_before, 'kind')} it was not known how often they had been answered before: they count from now on."
+                f"Of {so_many(not_known_before, 'kind')} it was not known how often they had been answered before: they count from now on."
             )
         if len(rows) >= _MAXIMUM_DIGESTS:
             notes.append(f"There were more than {count(_MAXIMUM_DIGESTS)} kinds: the others are in no sum.")
@@ -192,7 +192,7 @@ class DigestWatch:
         if not unwatched:
             return []
         return [
-            f"Not watched by performance_schema (setup_actors): {number_of(unwatched, 'connection')}. Theirs are missing."
+            f"Not watched by performance_schema (setup_actors): {so_many(unwatched, 'connection')}. Theirs are missing."
         ]
 
     def _now(self) -> int:

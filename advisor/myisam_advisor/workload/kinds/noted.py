@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from myisam_advisor.texts.templates import count, number_of
+from myisam_advisor.texts.templates import count, so_many
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.kinds.seen import Gathered, Sums
 from myisam_advisor.workload.probing.decoding import Decoder
@@ -75,17 +75,17 @@ class Noted:
         gathered, seconds, notes = self._gathered, max((moment - self._began) / 1e9, 1e-3), [HELD]
         if self._lost > self._lost_before:
             notes.append(
-                f"{number_of(self._lost - self._lost_before, 'statement')} came faster than they were read: no kind has them."
+                f"{so_many(self._lost - self._lost_before, 'statement')} came faster than they were read: no kind has them."
             )
             gathered.add_unknown(Sums(self._lost - self._lost_before))
         if self._endless > self._endless_before:
             notes.append(
-                f"Of {number_of(self._endless - self._endless_before, 'statement')} the end came faster than it was read: "
+                f"Of {so_many(self._endless - self._endless_before, 'statement')} the end came faster than it was read: "
                 f"{count(self._given_up)} of those that had begun by then are told no further."
             )
         for reason, number in self._reading.left_out.items():
             if reason != ADMINISTRATOR:
-                notes.append(f"Of no kind: {number_of(number, 'statement')} ({_IN_OTHER_WORDS.get(reason, reason)}).")
+                notes.append(f"Of no kind: {so_many(number, 'statement')} ({_IN_OTHER_WORDS.get(reason, reason)}).")
                 gathered.add_unknown(Sums(number))
         self._began = moment
         self._begin_span()

@@ -38,7 +38,7 @@ def test_shipped_rules_fit_the_schema(rule: Any) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_shipped_rules_name_only_facts_planners_and_parameters_that_exist(rule: Any) -> None:
-    needs = [name for need in rule.needs for name in ((need,) if isinstance(need, str) else need)]
+    needs = [name for need in rule.needs for name in need]
     for fact in [*needs, *(evidence.fact for evidence in rule.evidence)]:
         table, _, column = fact.partition(".")
         assert table in declared_columns(), fact

@@ -26,7 +26,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "planner's columns": ({"query": "SELECT 1 AS one", "planner": "key_cache_layout"}, "a planner that works: key_cache_layout failed with KeyError"),
     "text": ({"query": "SELECT 1 AS one", "finding": "{{ one.two.three }}"}, "texts that work"),
     "query": ({"query": "SELECT no_such_fact"}, "a query that works: unknown fact"),
-    "need": ({"needs": ("no_such_table.column",)}, "facts that exist: there is no no_such_table.column"),
+    "need": ({"needs": (("no_such_table.column",),)}, "facts that exist: there is no no_such_table.column"),
 }  # fmt: skip
 
 
