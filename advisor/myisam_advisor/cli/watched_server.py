@@ -41,7 +41,7 @@ class WatchedServer:
         return found
 
     def program(self, named: str) -> ServerChoice:
-        """The program that was named; without one its own, wherever that may be."""
+        """The program that was named; without one its own, wherever that may be. Raises TrialError where that is somebody else's."""
         from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
         from myisam_exporter.facts.unknown import Unknown
 
