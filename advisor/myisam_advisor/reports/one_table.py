@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from myisam_advisor.judging.findings import Finding, Judgement
-from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
 from myisam_advisor.remedies.statements.base import Statement
+from myisam_advisor.reports.table_trials import Trial, table_trials
 from myisam_advisor.texts.column_units import in_words
 from myisam_advisor.texts.templates import count, duration, object_name, percent, size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -75,9 +75,6 @@ OF_OTHERS_ONLY = Unknown("known of other tables, not of this one")
 # The index file of a table without indexes: its header alone.
 HEADER_BYTES = 1024
 SMALLEST_SHARE = 0.001
-# What `trial` copies without being asked.
-COPY_LIMIT_BYTES = 2 << 30
-GIB = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +116,6 @@ class TableCurve:
     column: str
     label: str
     points: tuple[tuple[float, float | None], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A command that measures, on a copy of this table, whether a change pays."""
-
-    command: ShellLine
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +175,7 @@ def one_table(
     row = rows.row(place)
     indexes = index_rows(facts.tables["indexes"], name)
     findings = tuple(_about(judgement.findings, name))
-    untried = _untried(row)
+    trials, untried = table_trials(name, row, indexes, facts.single("server"))
     return OneTable(
         *name,
         object_name(*name),
@@ -198,7 +187,7 @@ def one_table(
         tuple(_curves(curves or {})),
         findings,
         tuple(one for one in judgement.findings if one.scope == "server" and one not in findings),
-        () if untried else tuple(_trials(name, row, indexes)),
+        trials,
         untried,
         tuple(_missing(facts, row)),
         row,
@@ -317,49 +306,6 @@ def _search(row: Row) -> str:
     if row["binary_search"]:
         return "by binary search"
     return "from the start" + (", by binary search with PACK_KEYS=0" if row["binary_search_without_packing"] else "")
-
-
-def _untried(row: Row) -> str:
-    """Why the table cannot be tried on; empty where it can."""
-    if row["crashed"]:
-        return "It is crashed: a trial copies sound tables only."
-    if row["row_format"] == "compressed":
-        return "It is compressed: a trial writes to its copy, which takes no rows. What another engine makes of it, migrate tells without a copy."
-    if row["partitions"] is not None:
-        return "It is partitioned: a trial copies tables without partitions. What another engine makes of it, migrate tells without a copy."
-    return ""
-
-
-def _trials(name: TableName, row: Row, indexes: Sequence[Row]) -> Iterable[Trial]:
-    if any(index["binary_search_without_packing"] and not index["binary_search"] for index in indexes):
-        yield from _trial("pack-keys", name, row, "Without packed keys its pages could use binary search.")
-    if row["row_format"] == "dynamic" and row["fixed_row_bytes"] is not None:
-        yield from _trial(
-            "row-format",
-            name,
-            row,
-            f"In fixed format a row would take {in_words('fixed_row_bytes', row['fixed_row_bytes'])}.",
-        )
-    yield from _trial("read-buffer", name, row, "Which read_buffer_size pays for full scans.")
-    if row["row_format"] == "dynamic":
-        yield from _trial("mmap", name, row, "Whether myisam_use_mmap pays for it.")
-
-
-def _trial(experiment: str, name: TableName, row: Row, why: str) -> Iterable[Trial]:
-    """Nothing for a name that a shell's line cannot hold."""
-    # As SQL quotes both, wherever one of them must be quoted: what a trial takes in every case.
-    label = object_name(*name)
-    spelled = quote_table(*name) if "`" in label else label
-    larger = (number_of(row["data_bytes"]) or 0) + (number_of(row["index_bytes"]) or 0)
-    if not spelled.isprintable():
-        return
-    if larger > COPY_LIMIT_BYTES:
-        command = shell_line(
-            "myisam-advisor trial {} --table {} --copy-limit {}", experiment, spelled, f"{int(larger / GIB) + 1}G"
-        )
-    else:
-        command = shell_line("myisam-advisor trial {} --table {}", experiment, spelled)
-    yield Trial(command, why)
 
 
 def _missing(facts: FactSet, row: Row) -> Iterable[Missing]:

@@ -171,8 +171,6 @@ def _finding(finding: Finding) -> Text:
 def _trials(told: OneTable) -> Iterable[RenderableType]:
     if told.untried:
         yield _below(Text(told.untried))
-    elif not told.trials:
-        yield _below(Text("Its name cannot be written in a line for a shell."))
     for trial in told.trials:
         yield _below(Text(trial.command, style="cyan"))
         yield _below(Text(printable(trial.why), style="dim"), 5)

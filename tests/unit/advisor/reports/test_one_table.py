@@ -93,6 +93,30 @@ def test_only_what_can_be_tried_is_offered(changed: dict[str, object], experimen
     assert all(trial.command.endswith("--table shop.orders --copy-limit 4G") for trial in table.trials)
 
 
+def told_of(server: dict[str, object], **changed: object) -> OneTable:
+    document = {**DOCUMENT, "server": server, "tables": [{**ORDERS, **changed}]}
+    ready = prepared(facts_from_document(document), Site(shipped_rules()))
+    found = one_table(ready.judged, judge(ready), ("shop", "orders"))
+    assert found is not None
+    return found
+
+
+def test_what_has_no_effect_on_this_version_is_not_offered() -> None:
+    newest: dict[str, object] = {"flavour": "mysql", "version": "8.0.33", "local": 1}
+    assert [trial.command.split()[2] for trial in told_of(newest).trials] == ["pack-keys", "row-format"]
+    assert [trial.command.split()[2] for trial in told_of({**newest, "version": "5.6.24"}).trials] == ["pack-keys", "row-format", "read-buffer", "mmap"]
+    document = {**DOCUMENT, "server": newest, "tables": [{**ORDERS, "row_format": "fixed", "fixed_row_bytes": None}], "indexes": []}
+    ready = prepared(facts_from_document(document), Site(shipped_rules()))
+    table = one_table(ready.judged, judge(ready), ("shop", "orders"))
+    assert table is not None
+    assert (table.trials, "has an effect on this version" in table.untried) == ((), True)
+
+
+def test_of_a_server_on_another_host_no_copy_is_offered() -> None:
+    table = told_of({"flavour": "mariadb", "version": "10.11.6", "local": 0})
+    assert (table.trials, "on another host" in table.untried) == ((), True)
+
+
 def test_a_name_that_no_shell_line_can_hold_makes_none() -> None:
     document = {**DOCUMENT, "tables": [{**ORDERS, "schema_name": "a", "table_name": "x\ny"}]}
     ready = prepared(facts_from_document(document), Site(shipped_rules()))
