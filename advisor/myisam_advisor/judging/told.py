@@ -41,11 +41,13 @@ class Told:
     _site: Site | None = None
     _settings: Mapping[str, Value] = field(default_factory=dict)
     _now: float = 0.0
+    _has_interval: bool = False
 
     def begin(self, ready: PreparedFacts, now: float) -> None:
         """A look begins, at this moment of the clock that is never set. Who changed a setting, or the site's configuration, is judged anew."""
         settings = _settings(ready)
-        if ready.site is not self._site or settings != self._settings or not ready.judged.interval_seconds:
+        self._has_interval = bool(ready.judged.interval_seconds)
+        if ready.site is not self._site or settings != self._settings or not self._has_interval:
             self._last = {}
         self._site, self._settings, self._now, self._found = ready.site, settings, now, {}
 
@@ -53,7 +55,8 @@ class Told:
         self, rule: Rule, found: Sequence[Candidate], may_be_held: Callable[[Candidate], bool]
     ) -> list[Candidate]:
         """What was found of a rule that could be judged, with what was told before and is away, or milder now."""
-        if not is_of_load(rule):
+        # What counters since the server's start let suspect is answered by the next look, not told on beside its answer.
+        if not is_of_load(rule) or not self._has_interval:
             return list(found)
         worst: dict[str, Candidate] = {}
         for one in found:

@@ -85,7 +85,8 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         if not sample.skipped_tables:
             return None
         return Unknown(
-            f"{sample.skipped_tables} tables were not asked about: the time for it was over after {sample.seconds:.1f} s",
+            f"what the page cache holds was not asked of all tables: {sample.skipped_tables:,} were left when the time for it was over, "
+            f"after {sample.seconds:.1f} s",
             "--page-cache-seconds allows more",
         )
 

@@ -103,6 +103,16 @@ def test_nothing_is_told_on(what: str, then: dict[str, Any]) -> None:
     assert not found(server.look(facts(CALM))), f"nor after {what}"
 
 
+def test_what_the_first_look_suspects_of_counters_since_the_start_is_not_told_beside_the_answer() -> None:
+    server, locks = Looks(), "table-lock-contention"
+    waited: dict[str, Any] = {"server": {"flavour": "mariadb", "version": "10.11.6", "uptime_seconds": 400}, "status": {"Table_locks_immediate": 53148, "Table_locks_waited": 17716}}
+    suspected = found(server.look({**waited}), locks)
+    assert suspected is not None
+    assert suspected.confidence == "suspected"
+    calm = {**waited, "interval_seconds": 60, "status_per_second": {"Table_locks_immediate": 300, "Table_locks_waited": 0, "Questions": 300}}
+    assert not found(server.look(calm), locks)
+
+
 def test_who_changes_the_configuration_is_judged_anew() -> None:
     server = Looks()
     assert found(server.look(facts(BUSY)))

@@ -38,7 +38,7 @@ def test_the_sweep_says_what_it_skipped(tmp_path: Path) -> None:
     swept = Sweeper().sweep(scan_data_directory(tmp_path), -1)
     assert swept.pages == {}
     (note,) = COLLECTOR.notes(swept)
-    assert note.reason.startswith("3 tables were not asked about")
+    assert note.reason.startswith("what the page cache holds was not asked of all tables: 3 were left")
     assert "--page-cache-seconds" in note.remedy
 
 
