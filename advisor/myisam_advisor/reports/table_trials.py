@@ -17,7 +17,7 @@ COPY_LIMIT_BYTES = 2 << 30
 GIB = 1 << 30
 # From this MySQL on neither read_buffer_size nor myisam_use_mmap has an effect on MyISAM tables.
 WITHOUT_EFFECT_FROM = 80000
-ELSEWHERE = "The server is on another host: a trial copies its files, and can do that there only."
+OUT_OF_SIGHT = "A trial copies the table's files, which cannot be seen from here: run it beside the server."
 UNSPELLABLE = "Its name cannot be written in a line for a shell."
 NOTHING_TO_TRY = "Neither read_buffer_size nor myisam_use_mmap has an effect on this version, and its format and keys leave nothing to try."
 
@@ -42,7 +42,7 @@ def table_trials(name: tuple[str, str], row: Row, indexes: Sequence[Row], server
 def _untried(row: Row, server: Row) -> str:
     """Why the table cannot be tried on; empty where it can."""
     if server.get("local") == 0:
-        return ELSEWHERE
+        return OUT_OF_SIGHT
     if row["crashed"]:
         return "It is crashed: a trial copies sound tables only."
     if row["row_format"] == "compressed":

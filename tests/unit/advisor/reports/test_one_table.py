@@ -112,9 +112,9 @@ def test_what_has_no_effect_on_this_version_is_not_offered() -> None:
     assert (table.trials, "has an effect on this version" in table.untried) == ((), True)
 
 
-def test_of_a_server_on_another_host_no_copy_is_offered() -> None:
+def test_where_files_are_out_of_sight_no_copy_is_offered() -> None:
     table = told_of({"flavour": "mariadb", "version": "10.11.6", "local": 0})
-    assert (table.trials, "on another host" in table.untried) == ((), True)
+    assert (table.trials, "cannot be seen from here" in table.untried) == ((), True)
 
 
 def test_a_name_that_no_shell_line_can_hold_makes_none() -> None:
