@@ -17,7 +17,7 @@ def watch_statements(target: Target, timeout_seconds: int) -> StatementWatch:
     except ServerLostError:
         raise
     except UserError as error:
-        no_digests = str(error)
+        no_digests = str(error).rstrip(". ")
     from myisam_advisor.workload.kinds.probed import ProbeWatch
 
     try:
@@ -26,6 +26,8 @@ def watch_statements(target: Target, timeout_seconds: int) -> StatementWatch:
         raise
     except UserError as error:
         no_probe = str(error).removesuffix(INSTEAD).rstrip(". ")
+    if no_probe == no_digests:  # no server: one message, once
+        raise UserError(f"{no_probe}.")
     # Each says what would help: which of it does depends on why it fails.
     raise UserError(
         f"the kinds of statements cannot be seen. By the server: {no_digests}. By a probe of the kernel's: {no_probe}. "
