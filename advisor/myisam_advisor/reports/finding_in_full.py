@@ -119,9 +119,9 @@ def _more(unseen: int) -> str:
 
 def _evidence(facts: Sequence[ShownFact], verbose: bool) -> Table:
     table = Table.grid(padding=(0, 2))
-    table.add_column()
+    table.add_column(overflow="fold")
     table.add_column(justify="right", no_wrap=True)
-    table.add_column(style="dim")
+    table.add_column(style="dim", overflow="fold")
     for fact in told_facts(facts):
         threshold = f"threshold {fact.threshold}" if fact.threshold is not None else ""
         # A figure is not broken. What is a sentence would leave no room beside it: it goes on below its name.
@@ -141,9 +141,9 @@ def _evidence_of_many(findings: Sequence[Finding]) -> Table:
     columns = list(dict.fromkeys(fact.label or fact.fact for finding in findings for fact in finding.evidence))
     columns = columns[:COLUMNS_OF_MANY]
     table = Table.grid(padding=(0, 2))
-    table.add_column()
+    table.add_column(overflow="fold")
     for _ in columns:
-        table.add_column(justify="right")
+        table.add_column(justify="right", overflow="fold")
     table.add_row("", *(Text(printable(column), style="dim") for column in columns))
     for finding in findings:
         values = {fact.label: fact.value for fact in told_facts(finding.evidence)}

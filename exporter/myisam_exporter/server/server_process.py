@@ -75,6 +75,11 @@ def read_pid(pid_file: Path) -> int | Unknown:
     """The number in a pid file, or why there is none."""
     try:
         text = read_small(pid_file)
+    except FileNotFoundError:
+        return Unknown(
+            f"the pid file {pid_file} does not exist here: the server may run in a container",
+            f"{SHOW_PROCESS}, or connect by socket",
+        )
     except OSError as error:
         return Unknown(
             f"the pid file {pid_file} cannot be read ({error.strerror})",

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.server.server_process import process_numbers, server_process, server_processes
+from myisam_exporter.kernel.rights import SHOW_PROCESS
+from myisam_exporter.server.server_process import process_numbers, read_pid, server_process, server_processes
 
 UPTIME = 100.0
 
@@ -43,6 +44,13 @@ def test_systemd_listens_in_the_servers_stead(proc: Path, tmp_path: Path) -> Non
     named = server_process(pid_file, UPTIME, 1, proc)
     assert isinstance(named, Unknown)
     assert "started at another time" in named.reason
+
+
+def test_a_pid_file_that_is_not_here_is_nobody_s_to_be_let_read(tmp_path: Path) -> None:
+    missing = read_pid(tmp_path / "server.pid")
+    assert isinstance(missing, Unknown)
+    assert "does not exist here: the server may run in a container" in missing.reason
+    assert missing.remedy == f"{SHOW_PROCESS}, or connect by socket"
 
 
 def test_a_pid_file_that_cannot_be_read_still_has_an_owner(proc: Path, tmp_path: Path) -> None:

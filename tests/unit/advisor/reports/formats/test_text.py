@@ -94,6 +94,12 @@ def test_the_name_of_a_fact_that_is_broken_goes_on_below_itself(look: RecordedLo
     assert all(re.match(r" {14}\S", lines[number + 1]) for number in broken)
 
 
+def test_on_a_narrow_terminal_no_name_of_evidence_is_cut(look: RecordedLook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    letters = re.sub(r"\s", "", report(look, shown=FULL))
+    assert "…" not in letters
+
+
 def test_without_findings_there_is_nothing_to_change(look: RecordedLook) -> None:
     assert "Nothing holds this server back. Nothing to change." in report(look, replace(look.judgement, findings=[]))
 
