@@ -51,6 +51,12 @@ KINDS: Mapping[str, Kind] = {
         _STATEMENTS - {"--workload"} | _MADE_UP | {"--keep", "--no-keep", "--chart"},
     ),
 }
+# What --table is for where no tables are made up.
+_TABLE: Mapping[str, str] = {
+    REPLAY: "Copy this table of those that are touched.  [default: all of them]",
+    ENGINE: "Convert a copy of this table.",
+    UPGRADE: "Try a copy of this table.  [default: all of them, the smallest first]",
+}
 LEAVES_NOTHING = "The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind."
 
 
@@ -105,7 +111,8 @@ class TrialCommand(Described):
             super().format_options(ctx, formatter)
             return
         for title, records in option_records(self, ctx):
-            write_pairs(formatter, title, [record for record in records if takes(asked, record[0])])
+            taken = [record for record in records if takes(asked, record[0])]
+            write_pairs(formatter, title, [(name, _help(asked, name, text)) for name, text in taken])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Its examples, or the simplest where none is about it."""
@@ -124,6 +131,10 @@ def takes(experiment: str, option: str) -> bool:
     if name in _OF_ONE:
         return _OF_ONE[name] == experiment
     return name not in (KINDS[experiment].takes_not if experiment in KINDS else _STATEMENTS)
+
+
+def _help(experiment: str, name: str, text: str) -> str:
+    return _TABLE.get(experiment, text) if name.startswith("--table ") else text
 
 
 def _asked(ctx: click.Context) -> str | None:

@@ -92,7 +92,7 @@ class Wanted:
     "tables",
     multiple=True,
     metavar="DB.TABLE",
-    help="Try it on a copy of this table [default: on made-up ones].",
+    help="Try it on a copy of this table [default: on made-up ones; replay, upgrade: on copies of those that they are about].",
 )
 @click.option("--copy-limit", type=Size(), default="2G", show_default=True, help="Limit of what is copied.")
 @click.option(

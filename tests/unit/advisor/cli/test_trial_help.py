@@ -35,6 +35,11 @@ def test_each_experiment_says_what_it_measures_and_takes(name: str, columns: int
     assert all(len(line) <= columns for line in text.splitlines())
 
 
+@pytest.mark.parametrize("name", ["replay", "engine", "upgrade"])
+def test_what_works_on_tables_of_your_own_speaks_of_no_made_up_ones(name: str) -> None:
+    assert "made-up" not in shown(name, "--help").partition("Examples:")[0]
+
+
 def test_without_one_all_are_shown() -> None:
     text = shown("--help")
     assert all(name in text for name in ("--workload", "--column", "RULE", "key-cache"))
