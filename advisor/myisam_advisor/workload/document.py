@@ -100,12 +100,20 @@ def _parts(summary: Summary, file: str) -> Iterable[RenderableType]:
     connections, kinds = so_many(summary.connections, "connection"), so_many(len(summary.kinds), "kind")
     yield Text(f"{more}{connections}, {kinds} of statements:")
     yield Text()
-    shown = [kind for kind in summary.kinds if kind.share >= SHOWN_SHARE]
+    statements = max(summary.totals.statements, 1)
+    # What no time is told of may be what takes longest: many of it are shown.
+    shown = [kind for kind in summary.kinds if _share_or(kind, kind.count / statements) >= SHOWN_SHARE]
     yield _table(shown)
-    rest = summary.kinds[len(shown) :]
+    rest = [kind for kind in summary.kinds if _share_or(kind, kind.count / statements) < SHOWN_SHARE]
     if rest:
-        together = percent(sum(kind.share for kind in rest))
+        together = percent(sum(_share_or(kind, 0.0) for kind in rest))
         yield Text(f"and {so_many(len(rest), 'kind')} with {together} together (--format json tells all)", style="dim")
+    if any(kind.timed < kind.count for kind in shown) and any(kind.timed for kind in shown):
+        yield Text("Of some statements no time is told: they are counted, and in no time, mean or share.", style="dim")
+
+
+def _share_or(kind: Kind, otherwise: float) -> float:
+    return otherwise if kind.share is None else kind.share
 
 
 def _table(kinds: Iterable[Kind]) -> Table:
@@ -117,13 +125,17 @@ def _table(kinds: Iterable[Kind]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("kind", overflow="fold", ratio=1)
     for kind in kinds:
-        mean = None if kind.seconds is None else kind.seconds / kind.count
+        mean = None if kind.seconds is None else kind.seconds / kind.timed
         rows = "-" if kind.rows_sent is None else count(kind.rows_sent)
         told = Text(printable(kind.fingerprint) or "(nothing but comments)")
         if kind.example is not None:
             told.append("\n" + printable(kind.example), style="dim")
         table.add_row(
-            percent(kind.share), count(kind.count), *map(_time, (kind.seconds, mean, kind.longest_seconds)), rows, told
+            "-" if kind.share is None else percent(kind.share),
+            count(kind.count),
+            *map(_time, (kind.seconds, mean, kind.longest_seconds)),
+            rows,
+            told,
         )
     return table
 

@@ -26,8 +26,9 @@ class Kind:
         id: a short name of the kind, the same in each workload.
         fingerprint: the statement without its values.
         count: how many there were.
-        seconds: what they took together; None where the source does not tell.
-        share: of the time of all, or of their number where no time is told.
+        timed: of how many of them the time is told.
+        seconds: what these took together; None where the source does not tell.
+        share: of the time of all, or of their number where no time is told; None where others have a time and this kind has none.
         longest_seconds: what the longest took.
         rows_sent: rows of their results together.
         rows_examined: rows they read together.
@@ -37,8 +38,9 @@ class Kind:
     id: str
     fingerprint: str
     count: int
+    timed: int
     seconds: float | None
-    share: float
+    share: float | None
     longest_seconds: float | None
     rows_sent: int | None
     rows_examined: int | None
@@ -59,10 +61,10 @@ class Summary:
 class _Sum:
     """What is known of one kind so far."""
 
-    __slots__ = ("count", "duration", "examined", "example", "longest", "sent")
+    __slots__ = ("count", "duration", "examined", "example", "longest", "sent", "timed")
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count = self.timed = 0
         self.duration: int | None = None
         self.longest = -1
         self.sent: int | None = None
@@ -73,6 +75,7 @@ class _Sum:
         """Take one of them."""
         self.count += 1
         duration = event.duration_microseconds
+        self.timed += duration is not None
         self.duration = _plus(self.duration, duration)
         self.sent = _plus(self.sent, event.rows_sent)
         self.examined = _plus(self.examined, event.rows_examined)
@@ -100,18 +103,21 @@ def summed_up(workload: Workload, literals: bool = False) -> Summary:
             has_more = has_more or event.connection not in connections
     timed = sum(one.duration or 0 for one in sums.values())
     kinds = [_kind(name, one, timed, workload.totals.statements, literals) for name, one in sums.items()]
-    kinds.sort(key=lambda kind: (-kind.share, -kind.count, kind.fingerprint))
+    kinds.sort(key=lambda kind: (kind.share is None, -(kind.share or 0.0), -kind.count, kind.fingerprint))
     return Summary(workload.header, workload.totals, len(connections), has_more, kinds)
 
 
 def _kind(name: str, one: _Sum, timed: int, statements: int, literals: bool) -> Kind:
     known = one.duration is not None
-    share = (one.duration or 0) / timed if timed else one.count / statements
+    share: float | None = one.count / statements
+    if timed:
+        share = None if one.duration is None else one.duration / timed
     example = one.example.decode("utf-8", "replace")[:MAXIMUM_EXAMPLE_CHARACTERS] if literals else None
     return Kind(
         kind_id(name),
         name,
         one.count,
+        one.timed,
         (one.duration or 0) / 1e6 if known else None,
         share,
         one.longest / 1e6 if known else None,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.workload.document import as_text
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.file import read_workload
 from myisam_advisor.workload.file_format import FIRST_MOMENT, Header
@@ -23,3 +24,17 @@ def test_the_longest_is_that_of_all(tmp_path: Path, literals: bool, durations: l
     (kind,) = summed_up(read_workload(tmp_path / "a"), literals).kinds
     assert (kind.count, kind.longest_seconds) == (len(durations), seconds)
     assert kind.example == (example if literals else None)
+
+
+def test_what_no_time_is_told_of_takes_no_time_and_has_no_share_rather_than_none(tmp_path: Path) -> None:
+    with WorkloadWriter(tmp_path / "a", Header("probe", "", "", FIRST_MOMENT, 1)) as writer:
+        for number, (duration, text) in enumerate([(2_000, b"INSERT INTO t VALUES (1)"), (None, b"INSERT INTO t VALUES (2)"), (None, b"SELECT 1")] * 3):
+            writer.write(Event(1, FIRST_MOMENT + number, duration, None, text))
+    summary = summed_up(read_workload(tmp_path / "a"))
+    insert, select = summary.kinds
+    assert (insert.count, insert.timed, insert.seconds, insert.share) == (6, 3, 0.006, 1.0)
+    assert (select.count, select.timed, select.seconds, select.share) == (3, 0, None, None)
+    lines = as_text(summary, "a", None).splitlines()
+    assert any(line.split()[:5] == ["100", "%", "6", "6.0", "ms"] and "2.0 ms" in line for line in lines)
+    assert any(line.split()[:3] == ["-", "3", "-"] for line in lines)
+    assert "no time is told" in lines[-1]
