@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from myisam_advisor.proofs.recordings import Recording
     from myisam_advisor.trial.statements.survey import Survey
 
+MOST_REASONS = 8
+
 
 @dataclass(frozen=True, slots=True)
 class SurveyedWorkload:
@@ -33,7 +35,7 @@ def surveyed(path: Path) -> SurveyedWorkload:
     from myisam_advisor.texts.moments import iso_moment
     from myisam_advisor.trial.statements.survey import Judging, survey
     from myisam_advisor.workload.file import read_workload
-    from myisam_advisor.workload.recording import SAMPLED
+    from myisam_advisor.workload.recording import OUR_OWN, SAMPLED
 
     workload = read_workload(path)
     found = survey(workload.events(), Judging())
@@ -50,6 +52,10 @@ def surveyed(path: Path) -> SurveyedWorkload:
     }
     if workload.totals.truncated:
         described["truncated"] = "the file was cut off: what is there was replayed"
+    missed = [(reason, number) for reason, number in workload.totals.left_out.items() if reason != OUR_OWN]
+    if missed:
+        most = sorted(missed, key=lambda one: -one[1])[:MOST_REASONS]
+        described["not_recorded"] = ", ".join(f"{number:,} ({reason})" for reason, number in most)
     # A general log tells when statements began, and not how long they took: what overlapped is not known.
     knows_moments = header.knows_moments and found.tells_times
     recording = Recording(began_at / 1e6, header.flavour, header.server_version, knows_moments)

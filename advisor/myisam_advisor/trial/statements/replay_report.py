@@ -135,7 +135,11 @@ def _recorded(told: Mapping[str, str]) -> str:
     """Where the statements are from, and since when they are so."""
     server = told.get("server", "")
     began = told.get("began_at", "").replace("T", " ").replace("Z", " UTC")
-    return f"Recorded from {source_title(told.get('source', '')) or 'an unknown source'}{f' ({server})' if server else ''}{f', begun {began}' if began else ''}."
+    missed = told.get("not_recorded")
+    return (
+        f"Recorded from {source_title(told.get('source', '')) or 'an unknown source'}{f' ({server})' if server else ''}{f', begun {began}' if began else ''}."
+        + (f" Not in the recording, and nothing is said of them: {missed}." if missed else "")
+    )
 
 
 def _variants_table(result: ReplayResult) -> Table:

@@ -30,6 +30,14 @@ def test_errors_are_called_other_than_recorded_only_where_the_recording_tells_er
     assert "other than recorded: 3 x insert into log values(?+) (error 1062)" in known
 
 
+def test_what_is_not_in_the_recording_is_told_beside_where_it_is_from() -> None:
+    result = a_result()
+    missed = dataclasses.replace(result, workload={**result.workload, "not_recorded": "83 (LOAD DATA)"})
+    said, plain = (" ".join(as_text(one).split()) for one in (missed, result))
+    assert "14:13:20 UTC. Not in the recording, and nothing is said of them: 83 (LOAD DATA)." in said
+    assert "Not in the recording" not in plain
+
+
 def test_of_hundreds_of_tables_some_are_named_and_json_has_all() -> None:
     result = a_result()
     [written] = [one for one in result.fidelity.tables if one.changed_since_seconds is not None]
