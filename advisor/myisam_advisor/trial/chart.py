@@ -57,7 +57,7 @@ def draw_bars(bars: Sequence[tuple[str, Comparison]], baseline: str, title: str,
 
 @contextlib.contextmanager
 def _standing_in(folder: str) -> Iterator[None]:
-    """With this as the working directory: matplotlib obeys the `matplotlibrc` in that, whoever laid it there, and some versions run what it says."""
+    """With this as the working directory: matplotlib obeys the `matplotlibrc` in that, whoever laid it there."""
     here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.chdir(folder)

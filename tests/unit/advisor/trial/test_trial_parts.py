@@ -115,7 +115,7 @@ def test_whoever_is_not_root_runs_no_program_of_somebody_elses_that_a_server_nam
 
 
 def test_a_chart_obeys_no_settings_that_lie_where_it_is_drawn(tmp_path: Path) -> None:
-    """Matplotlib reads those of the working directory before all others, and up to 3.10 evaluates a part of them."""
+    """Matplotlib reads those of the working directory before all others."""
     pytest.importorskip("matplotlib")
     (tmp_path / "matplotlibrc").write_text("figure.facecolor: ff0000\n")
     code = "from pathlib import Path; from myisam_advisor.trial.chart import draw_bars; draw_bars([], '', 't', Path('out.svg'))"
