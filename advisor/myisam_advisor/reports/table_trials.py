@@ -15,7 +15,7 @@ from myisam_exporter.server.sql import quote_table
 # What `trial` copies without being asked.
 COPY_LIMIT_BYTES = 2 << 30
 GIB = 1 << 30
-# From this MySQL on neither read_buffer_size nor myisam_use_mmap has an effect on MyISAM tables.
+# From this MySQL or Percona Server on neither read_buffer_size nor myisam_use_mmap has an effect on MyISAM tables.
 WITHOUT_EFFECT_FROM = 80000
 OUT_OF_SIGHT = "A trial copies the table's files, which cannot be seen from here: run it beside the server."
 UNSPELLABLE = "Its name cannot be written in a line for a shell."
@@ -63,7 +63,8 @@ def _offered(name: tuple[str, str], row: Row, indexes: Sequence[Row], server: Ro
             f"In fixed format a row would take {in_words('fixed_row_bytes', row['fixed_row_bytes'])}.",
         )
     # rules/advice/read-buffer-too-large.yaml and mmap-enable.yaml say so to everybody else.
-    if server.get("flavour") == "mysql" and (number_of(server.get("version_number")) or 0) >= WITHOUT_EFFECT_FROM:
+    is_of_mysql = server.get("flavour") in ("mysql", "percona")
+    if is_of_mysql and (number_of(server.get("version_number")) or 0) >= WITHOUT_EFFECT_FROM:
         return
     yield from _trial("read-buffer", name, row, "Which read_buffer_size pays for full scans.")
     if row["row_format"] == "dynamic":

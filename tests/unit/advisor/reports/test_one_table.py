@@ -101,8 +101,9 @@ def told_of(server: dict[str, object], **changed: object) -> OneTable:
     return found
 
 
-def test_what_has_no_effect_on_this_version_is_not_offered() -> None:
-    newest: dict[str, object] = {"flavour": "mysql", "version": "8.0.33", "local": 1}
+@pytest.mark.parametrize("flavour", ["mysql", "percona"])
+def test_what_has_no_effect_on_this_version_is_not_offered(flavour: str) -> None:
+    newest: dict[str, object] = {"flavour": flavour, "version": "8.0.33", "local": 1}
     assert [trial.command.split()[2] for trial in told_of(newest).trials] == ["pack-keys", "row-format"]
     assert [trial.command.split()[2] for trial in told_of({**newest, "version": "5.6.24"}).trials] == ["pack-keys", "row-format", "read-buffer", "mmap"]
     document = {**DOCUMENT, "server": newest, "tables": [{**ORDERS, "row_format": "fixed", "fixed_row_bytes": None}], "indexes": []}
