@@ -193,6 +193,16 @@ def test_an_algorithm_that_no_other_engine_takes_was_told(settings: PrivateServe
             assert errors_of(settings, *[line for line in script.splitlines() if "alter_algorithm" in line], alter(found))[-1] == 0
 
 
+def test_questions_that_find_no_room_are_asked_with_more() -> None:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--tmp-disk-table-size=16384"]) as server:
+        server.execute("CREATE DATABASE settings", "CREATE TABLE settings.t (a INT, b TEXT) ENGINE=MyISAM")
+        columns = "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'settings' AND TABLE_NAME = 't'"
+        with Session(target(server), 10) as session:
+            script = as_script(looked_at(session, ["settings.t"], "InnoDB", None, PROC))
+        assert errors_of(server, columns) == [1114]
+        assert errors_of(server, *[line for line in script.splitlines() if "tmp_disk_table_size" in line], columns) == [0, 0]
+
+
 def test_compressed_pages_that_nobody_may_write_were_told() -> None:
     with CopiedServer(binaries_of("mariadb-10.11"), ["--innodb-read-only-compressed=ON"]) as server:
         server.execute("CREATE DATABASE settings")

@@ -30,11 +30,14 @@ CHANGES = {
     "index": ["ALTER TABLE t ADD UNIQUE u (t, id)"],
     "unique": ["ALTER TABLE t DROP KEY k, ADD UNIQUE k (t)"],
     "no index": ["ALTER TABLE t DROP KEY k"],
+    "row format": ["ALTER TABLE t ROW_FORMAT=FIXED"],
+    "size of pages": ["ALTER TABLE t KEY_BLOCK_SIZE=4"],
     "swapped": ["CREATE TABLE other (id BIGINT NOT NULL PRIMARY KEY, t VARCHAR(20), KEY k (t)) ENGINE=MyISAM", "RENAME TABLE t TO former, other TO t"],
 }
 SAME = {
     "rows": ["INSERT INTO t VALUES (7, 'seven')"],
     "repaired": ["REPAIR TABLE t", "OPTIMIZE TABLE t", "ANALYZE TABLE t", "FLUSH TABLES"],
+    "kept options": ["ALTER TABLE t COMMENT='row_format=', MAX_ROWS=1000, CHECKSUM=1, DELAY_KEY_WRITE=1, PACK_KEYS=1, AUTO_INCREMENT=7, MIN_ROWS=2"],
     "swapped alike": ["CREATE TABLE other LIKE t", "RENAME TABLE t TO former, other TO t"],
 }
 # Whatever a column, an index or a name is: it is the same as it was. What a server does not know is not made.
@@ -159,6 +162,21 @@ def test_where_rows_differed_a_client_that_goes_on_converts_no_further_table(ser
 
 
 @on_every_server
+def test_a_damaged_table_is_converted_by_no_client(server: PrivateServer) -> None:
+    with schema(server, "world"):
+        server.execute(f"CREATE TABLE t {TABLE}", f"CREATE TABLE u {TABLE}", *(f"INSERT INTO t VALUES ({number}, 'a text')" for number in range(20)), "FLUSH TABLES", database="world")
+        script = script_of(server, "world")
+        with (server.data_directory / "world" / "t.MYD").open("r+b") as rows:
+            rows.write(b"\xff" * 16)
+        said = said_of(server, script, "--force")
+        # By then a server that repairs tables by itself would take the ALTER, without the rows that are lost.
+        is_old = server.binaries.name == "mysql-5.5"
+        assert [error for error in ("ERROR 145", "ERROR 1231", "ERROR 1792") if error in said] == ["ERROR 145", "ERROR 1231", *([] if is_old else ["ERROR 1792"])]
+        assert "the value of 'rows not counted - see the error above and make this script again: world.t'" in said
+        assert engines(server, "world") == {"t": "MyISAM", "u": "InnoDB"}
+
+
+@on_every_server
 def test_a_server_that_became_a_replica_stops_it(server: PrivateServer) -> None:
     with schema(server, "world"):
         server.execute(f"CREATE TABLE t {TABLE}", database="world")
@@ -247,4 +265,4 @@ def test_no_table_is_taken_for_another(server: PrivateServer, database: str) -> 
             found = looked_at(session, [database], "InnoDB", None, PROC)
         assert len(found.predictions) == made >= 20
         for one in found.predictions:
-            server.execute("SET NAMES utf8mb4", str(forgets(found.here)), str(one.unchanged))
+            server.execute("SET NAMES utf8mb4", str(forgets(found.here)), "SET @rows_before = 0", str(one.unchanged))

@@ -44,6 +44,8 @@ STOPS = statement("SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE NOT {}) A
 # MyISAM's writes do so, whatever the server; a KILL of them ended MySQL 8.0 and 9.7 by SIGSEGV each time (docs/decisions/037-migrations-from-files.md).
 WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: make room."
 ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."
+# information_schema has no members, and LOAD_FILE no file that is not everybody's to read.
+OF_MERGES = "ALTER TABLE ... UNION of a MERGE table that is there by now is not seen: where one got further members, make this script again."
 # An ALTER that waits for a long transaction has all who come to the table after it wait, by default for a day (MariaDB) or a year (MySQL). What
 # `mysql --safe-updates` and a server's max_join_size end (error 1104) is the counting, of a table that is converted already too.
 # Where InnoDB was switched off or forbidden since, the ALTER ended without an error, and the table stayed as it was (MySQL 8.0).
@@ -106,20 +108,23 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         "Behind each ALTER rows and values are compared with those before. Where they differ, SELECT ... AS same_rows_and_values ends with error 1242, and a\n"
         "client that reads this file stops there (mysql < FILE, without --force; SOURCE goes on). If nobody wrote meanwhile, the ALTER changed them: the\n"
         "statement at Back gives the engine back, and only the backup the values.\n"
-        "Before each ALTER the session may not write until it is seen that the table has the engine, columns and indexes that it had when this was made. Where\n"
-        "it has not, or the rows of a table above differed, SET SESSION ... = IF(...) ends with error 1231, which says so; a client that goes on gets error 1792 for the ALTER.\n"
+        "Before each ALTER the session may not write until it is seen that the table has the engine, columns, indexes, ROW_FORMAT and KEY_BLOCK_SIZE that it had\n"
+        "when this was made. Where it has not, its rows could not be counted, or the rows of a table above differed, SET SESSION ... = IF(...) ends with error 1231,\n"
+        "which says so; a client that goes on gets error 1792 for the ALTER.\n"
         "Behind a statement or transaction that has the table, it waits for a minute (error 1205), as whoever comes to the table then waits behind it: look first\n"
         "that none runs for long (SHOW PROCESSLIST). These settings are of the session: run them first in each one.\n"
         "To go on after a stop, make the script again, and keep this one: the new one holds only what is still MyISAM, and the ways back of the rest stand\n"
         "here. Run a second time, this one stops at the first table that it converted.\n"
-        "Where the first CHECK TABLE of a table says Corrupt, the count behind it ends with error 145, and a client stops there: repair the table, and make the script\n"
-        "again. What a repair drops is not among the rows that are compared. CHECK TABLE and the counts read the whole table, and before the ALTER they keep\n"
-        "writers waiting, too: the times below are those of the ALTERs alone."
+        "Where the first CHECK TABLE of a table says Corrupt, the count behind it ends with error 145, and a client stops there; one that goes on leaves this table as\n"
+        "it is. Repair the table, and make the script again. What a repair drops is not among the rows that are compared. CHECK TABLE and the counts read the whole\n"
+        "table, and before the ALTER they keep writers waiting, too: the times below are those of the ALTERs alone."
     )
     yield in_comments(
         "A client that is killed leaves its ALTER running on the server: wait until SHOW PROCESSLIST has it no more. What it did then, nobody compared.\n"
         "Ctrl-C between two statements, or in a CHECK TABLE, stops nothing: see that the client is gone."
     )
+    if migration.merges:
+        yield in_comments(OF_MERGES)
     yield in_comments(WAITS_FOR_ROOM)
     if migration.here.keeps_dictionary:
         yield in_comments(ENDS_THE_SERVER)
@@ -170,7 +175,7 @@ def foreign_keys_unknown(migration: Migration) -> str:
 
 
 def _without_an_end(here: ServerKind) -> Iterator[str]:
-    """What keeps the server from ending long statements: all of MariaDB's (error 1969), SELECTs of MySQL's (3024); and those that copy (1845)."""
+    """What keeps the server from ending long statements: all of MariaDB's (error 1969), SELECTs of MySQL's (3024); those that copy (1845); and questions (1114)."""
     if here.is_mariadb and here.version >= (10, 1):
         yield "SET SESSION max_statement_time = 0;"
     elif not here.is_mariadb and here.statement_seconds:
@@ -178,6 +183,8 @@ def _without_an_end(here: ServerKind) -> Iterator[str]:
     if here.refused_algorithm:
         # = DEFAULT would be the global one again.
         yield "SET SESSION alter_algorithm = COPY;"
+    if here.limits_questions:
+        yield "SET SESSION tmp_disk_table_size = 18446744073709551615;"
 
 
 def _batches(ready: Sequence[Prediction], migration: Migration) -> Iterator[str]:

@@ -64,6 +64,8 @@ REFUSES_NOCOPY_SINCE = (11, 0)
 # Members of an ENUM or SET, in their character set, by the number of their collation.
 MemberList = tuple[int, tuple[bytes, ...]]
 UNREPEATABLE = frozenset({"READ-COMMITTED", "READ-UNCOMMITTED"})
+# More than the columns of one table take in information_schema.COLUMNS.
+QUESTION_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +132,8 @@ class ServerKind:
     refused_algorithm: str = ""
     # MariaDB's innodb_read_only_compressed.
     read_only_compressed: bool = False
+    # MariaDB's tmp_disk_table_size is so small that information_schema.COLUMNS, which it puts into a table on disk, may not fit.
+    limits_questions: bool = False
     # Lists of members of which the server says that two are one.
     repeated_members: frozenset[MemberList] = frozenset()
 
@@ -244,6 +248,7 @@ def of_variables(flavour: str, version: tuple[int, int], variables: Mapping[str,
         ),
         refused_algorithm=_refused_algorithm(version, told.get("alter_algorithm", "").upper()),
         read_only_compressed=is_on("innodb_read_only_compressed", False),
+        limits_questions=(whole_number(told.get("tmp_disk_table_size")) or QUESTION_BYTES) < QUESTION_BYTES,
     )  # fmt: skip
 
 

@@ -11,12 +11,14 @@ import zlib
 from collections.abc import Iterator, Sequence
 
 from myisam_advisor.migrate.change import TableName
+from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
 from myisam_advisor.migrate.server_kind import ServerKind
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Structure
-from myisam_exporter.server.sql import Sql, quote_text, sql_list, statement
+from myisam_exporter.server.sql import Sql, plain_words, quote_text, sql_list, statement
 
 CHANGED = "changed since this script was made - make it again: "
+NOT_COUNTED = "rows not counted - see the error above and make this script again: "
 NEW_MERGE = "a MERGE table that came since this script was made - make it again: "
 DIFFERED = "rows or values of a table above are not as they were before its ALTER - look there first"
 NOW_READ_ONLY = "the server became read-only since this script was made - run it on the source of this replica"
@@ -70,7 +72,11 @@ def writes_again(here: ServerKind) -> Sql | None:
 
 
 def still_the_same(name: TableName, structure: Structure, here: ServerKind) -> Sql:
-    """Lets the session write. Ends with error 1231 where the table is gone, of another engine, partitioned, or has other columns or indexes than it had."""
+    """Lets the session write. Ends with error 1231 where the table is gone, of another engine, partitioned, or has other columns or indexes than it had.
+
+    So it does where its rows could not be counted: a client that goes on would convert a damaged table that the server repairs meanwhile, without rows.
+    Of options those count that the way there takes and the way back names; the rest stays as it is at the ALTER.
+    """
     table = statement("TABLE_SCHEMA = {} AND TABLE_NAME = {}", *map(quote_text, name))
     kind = statement("DATA_TYPE") if has_named_types(structure) else statement("NULL")
     parts = statement(
@@ -80,11 +86,12 @@ def still_the_same(name: TableName, structure: Structure, here: ServerKind) -> S
     )  # fmt: skip
     variable = reads_only(here)
     return statement(
-        "SET SESSION {} = IF(COALESCE(@differed, @moved_on) IS NULL AND (SELECT SUM(CRC32(part)) FROM (\n"
-        "SELECT CONCAT_WS(' ', ENGINE, CREATE_OPTIONS LIKE '%partitioned%') AS part FROM information_schema.TABLES WHERE {}{}\n"
-        ") AS parts) = {}, {}, COALESCE(@differed, @moved_on, {}));",
-        variable, table, statement("") if structure.system_versioned else parts, structure_sum(structure),
-        statement("@@sql_mode") if variable == "sql_mode" else quote_text("OFF"), quote_text(CHANGED + ".".join(name)),
+        "SET SESSION {} = IF(COALESCE(@differed, @moved_on) IS NULL AND @rows_before IS NOT NULL AND (SELECT SUM(CRC32(part)) FROM (\n"
+        "SELECT CONCAT_WS(' ', ENGINE, {}) AS part FROM information_schema.TABLES WHERE {}{}\n"
+        ") AS parts) = {}, {}, COALESCE(@differed, @moved_on, IF(@rows_before IS NULL, {}, {})));",
+        variable, sql_list(asked for asked, _ in _options(structure)), table, statement("") if structure.system_versioned else parts, structure_sum(structure),
+        statement("@@sql_mode") if variable == "sql_mode" else quote_text("OFF"),
+        *(quote_text(why + ".".join(name)) for why in (NOT_COUNTED, CHANGED)),
     )  # fmt: skip
 
 
@@ -93,8 +100,21 @@ def structure_sum(structure: Structure) -> int:
     return sum(zlib.crc32(part.encode("utf-8", "replace")) for part in _parts(structure))
 
 
+def _options(structure: Structure) -> Iterator[tuple[Sql, bool]]:
+    """What is asked of CREATE_OPTIONS, and the answer."""
+    row_format, block_size = structure.row_format, structure.option(BLOCK_SIZE)
+    nothing = statement("")
+    yield statement("CREATE_OPTIONS LIKE '%partitioned%'"), structure.partitioned
+    yield (
+        statement("CREATE_OPTIONS LIKE '%row_format={}%'", plain_words(row_format) if row_format else nothing),
+        bool(row_format),
+    )
+    size = statement("{} ", block_size) if block_size else nothing
+    yield statement("CONCAT(CREATE_OPTIONS, ' ') LIKE '%key_block_size={}%'", size), bool(block_size)
+
+
 def _parts(structure: Structure) -> Iterator[str]:
-    yield f"{structure.engine} {int(structure.partitioned)}"
+    yield " ".join([structure.engine, *(str(int(answer)) for _, answer in _options(structure))])
     if structure.system_versioned:
         # Which of its columns nobody sees no file tells here.
         return
