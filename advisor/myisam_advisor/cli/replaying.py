@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.statements.material import ReplayOptions
     from myisam_advisor.trial.statements.replay_result import ReplayResult
     from myisam_advisor.trial.statements.replay_task import ReplayTask
-    from myisam_advisor.trial.statements.survey import Survey, TableName
+    from myisam_advisor.trial.statements.survey import Survey
     from myisam_advisor.trial.statements.variants import Variant
     from myisam_advisor.trial.tables.sources import Source
+    from myisam_exporter.facts.columns import TableName
     from myisam_exporter.server.session import Session
 
 

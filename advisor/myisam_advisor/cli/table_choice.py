@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from myisam_advisor.texts.near import did_you_mean
-from myisam_advisor.texts.table_names import TableName, possible_names
+from myisam_advisor.texts.table_names import possible_names
 from myisam_advisor.texts.templates import count, object_name
 from myisam_exporter.errors import UserError
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS
 from myisam_exporter.server.sql import quote_table
 

@@ -16,8 +16,8 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 if TYPE_CHECKING:
     from myisam_advisor.catalogue.rules import Rule
     from myisam_advisor.judging.findings import Finding
-    from myisam_advisor.trial.statements.survey import TableName
     from myisam_advisor.trial.statements.variants import Setting, Variant
+    from myisam_exporter.facts.columns import TableName
 
 NAME_ONE = (
     "name one (myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql 'ALTER TABLE ...')."

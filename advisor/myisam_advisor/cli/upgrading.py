@@ -16,6 +16,7 @@ from myisam_advisor.cli.replaying import CopyOptions
 from myisam_advisor.cli.surveyed_workloads import surveyed
 from myisam_advisor.cli.watched_server import WatchedServer, watched_server
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 
 if TYPE_CHECKING:
     from myisam_advisor.cli.surveyed_workloads import SurveyedWorkload
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.upgrade.upgrade_task import RecordedTask, UpgradeTask
     from myisam_exporter.server.session import Session
 
-TableName = tuple[str, str]
 # Without --table: no more than this many, the smallest first, because each is copied.
 MOST_TABLES = 200
 NEEDS_PROGRAM = (

@@ -14,12 +14,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
 
-from myisam_advisor.reports.one_table import Points, TableName, curve_names
+from myisam_advisor.reports.one_table import Points, curve_names
 from myisam_advisor.reports.page.look import Look
 from myisam_advisor.reports.page.view import CURVE_SECONDS, CURVES
 from myisam_advisor.top.moment import Moment
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
+from myisam_exporter.facts.columns import TableName
 
 FACTS = tuple(fact for fact, _, _ in CURVES)
 REMEMBERED_TABLES = 64

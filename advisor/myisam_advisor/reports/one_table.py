@@ -14,14 +14,13 @@ from myisam_advisor.reports.table_trials import Trial, table_trials
 from myisam_advisor.texts.column_units import in_words
 from myisam_advisor.texts.templates import count, duration, object_name, percent, size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.facts.columns import Row, TableName, Value
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows, FactSet, places_by_table
 from myisam_exporter.server.sql import Sql, quote_table, statement
 
 Points = Sequence[tuple[float, float | None]]
-TableName = tuple[str, str]
 
 # What is told of a table, under headings: the column, and what it is called.
 SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from myisam_exporter.declaring.late_patterns import late_pattern
+from myisam_exporter.facts.columns import TableName
 
-TableName = tuple[str, str]
 _QUOTED = r"`(?:[^`]|``)+`"
 _SQL = late_pattern(rf"({_QUOTED}|[^`.]+)\.({_QUOTED}|[^`.]+)", re.DOTALL)
 

@@ -15,7 +15,7 @@ from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.collectors.performance_schema import PERFORMANCE_SCHEMA
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names, columns
+from myisam_exporter.facts.columns import Block, Row, RowMaker, TableName, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan
 from myisam_exporter.files.myi_definition import Key
@@ -34,7 +34,6 @@ QUERY: Sql = statement(
 )
 # Their reads go past the handler's counters.
 UNCOUNTED = frozenset({"fulltext"})
-TableName = tuple[str, str]
 Reads = Mapping[str, int | None]
 
 

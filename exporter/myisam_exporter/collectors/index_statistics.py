@@ -22,7 +22,6 @@ from myisam_exporter.collectors.index_reads import (
     TOO_MANY,
     UNCOUNTED,
     Reads,
-    TableName,
     keys_by_table,
     reads_by_table,
 )
@@ -31,7 +30,7 @@ from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.collectors.user_statistics import USER_STATISTICS, TableStatistics
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Block, Row, RowMaker, column_names, columns
+from myisam_exporter.facts.columns import Block, Row, RowMaker, TableName, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_names import FoundNames, NamedIndexes

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
 from myisam_exporter.collectors.status import STATUS
-from myisam_exporter.facts.columns import Block, Row, Value, column_names, columns, single
+from myisam_exporter.facts.columns import Block, Row, TableName, Value, column_names, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
 from myisam_exporter.files.definition_reader import MAXIMUM_NAMES
@@ -21,7 +21,6 @@ from myisam_exporter.files.left_out import NOT_READ, LeftOut
 from myisam_exporter.files.merge_members import merged_into
 from myisam_exporter.files.pages_in_passing import PagesInPassing
 from myisam_exporter.files.table_columns import FROM_FRM
-from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.told_tables import Telling, ToldTables, first_told, told_again, told_anew
 from myisam_exporter.files.writes import NOTHING_WRITTEN, Written, statements_between, statements_of, written_between
 from myisam_exporter.kernel.rights import READ_FILES

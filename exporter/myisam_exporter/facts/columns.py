@@ -38,6 +38,8 @@ class Column:
 
 
 Key = tuple[Value, ...]
+# A database, and a table of it.
+TableName = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)

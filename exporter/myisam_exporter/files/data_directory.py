@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.definition_reader import MergeTable
 from myisam_exporter.files.file_names import decode_schema
@@ -23,7 +24,7 @@ from myisam_exporter.files.index_rows import IndexRows
 from myisam_exporter.files.left_out import SIZE_NOT_READ, LeftOut, failed, left_out, size_of
 from myisam_exporter.files.myi_definition import Definitions
 from myisam_exporter.files.schema_reader import SYSTEM_SCHEMA, SchemaReader
-from myisam_exporter.files.table_file import TableFile, TableName, read_definitions_in
+from myisam_exporter.files.table_file import TableFile, read_definitions_in
 from myisam_exporter.files.table_groups import TableGroups, grouped
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles

@@ -9,10 +9,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.files.file_names import decode_table, undivided
 from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, signature
 from myisam_exporter.files.frm_definition import FrmError, TableDefinition, parse_definition
-from myisam_exporter.files.merge_list import MAXIMUM_BYTES, TableName, parse_merge_list
+from myisam_exporter.files.merge_list import MAXIMUM_BYTES, parse_merge_list
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 DEFINITION, MERGE_LIST = ".frm", ".MRG"

@@ -12,6 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.files.definition_reader import DEFINITION
 from myisam_exporter.files.file_names import undivided
 from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, signature
@@ -22,7 +23,6 @@ from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 NANOSECONDS = 1_000_000_000  # of a second
-TableName = tuple[str, str]
 Place = tuple[str, str]
 
 

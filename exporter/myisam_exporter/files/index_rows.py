@@ -12,10 +12,9 @@ from itertools import accumulate, repeat
 from math import inf
 from typing import overload
 
-from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, SharedRows, Value
+from myisam_exporter.facts.columns import ColumnwiseRows, RowMaker, SharedRows, TableName, Value
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.myi_definition import Definition, Key
-from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import TableGroups
 
 MAXIMUM_TEXT_BYTES = 192 << 20

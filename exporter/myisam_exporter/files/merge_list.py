@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.files.file_names import decode_schema, decode_table
 
 MAXIMUM_BYTES = 65_536
 REMARK = b"#INSERT_METHOD="
-TableName = tuple[str, str]
 
 
 def parse_merge_list(data: bytes, schema: str) -> tuple[TableName, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Protocol
 
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.files.definition_reader import MergeTable
-from myisam_exporter.files.table_file import TableName
 
 NAMED_MERGE_TABLES = 8  # what belongs to more is told in a sentence all the same
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
-from myisam_exporter.files.table_file import TableName
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.files.table_groups import TableGroups, TablePlaces
 from myisam_exporter.kernel.residency import FilePages
 

@@ -15,12 +15,11 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Change
+from myisam_exporter.facts.columns import Change, TableName
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.pages_by_table import PagesByTable, TablePages, resident_pages, together
 from myisam_exporter.files.sweep_turns import SweepTurns
-from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import NamesAt, TableGroups, grouped
 from myisam_exporter.kernel.residency import Prober
 from myisam_exporter.outside.clock import CLOCK, Clock

@@ -30,7 +30,6 @@ from myisam_exporter.files.myi_header import (
     unpacked_header,
 )
 
-TableName = tuple[str, str]
 # What is known, the state of the .MYI, when the data file changed; then the header, and behind it the state of the .frm, where there is one.
 _TIMES, _STATE, _DEFINITION_STATE = struct.Struct("<Bqd"), struct.Struct("<xq"), struct.Struct("<q")
 _MODIFIED, _HEADER_START = struct.Struct("<d"), _TIMES.size

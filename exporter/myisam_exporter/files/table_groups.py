@@ -9,9 +9,9 @@ from itertools import accumulate, compress, groupby
 from operator import attrgetter, is_
 from typing import cast
 
-from myisam_exporter.facts.columns import stretches
+from myisam_exporter.facts.columns import TableName, stretches
 from myisam_exporter.files.myi_definition import Definition
-from myisam_exporter.files.table_file import TableFile, TableName, counts_of, indexes_of_files
+from myisam_exporter.files.table_file import TableFile, counts_of, indexes_of_files
 
 Files = tuple[TableFile, ...]
 

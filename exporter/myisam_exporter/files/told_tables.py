@@ -10,10 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Change, Key, Row, RowsByPlace, Value
+from myisam_exporter.facts.columns import Change, Key, Row, RowsByPlace, TableName, Value
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.table_columns import table_columns
-from myisam_exporter.files.table_file import TableName
 from myisam_exporter.files.table_groups import Files, TableGroups
 from myisam_exporter.files.table_sums import Sums
 from myisam_exporter.files.told_ages import ToldAges

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from myisam_exporter.files.table_file import TableFile, TableName
+from myisam_exporter.facts.columns import TableName
+from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.files.table_groups import grouped
 
 UPDATE_COUNT_MODULUS = 2**32

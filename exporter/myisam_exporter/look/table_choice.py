@@ -10,6 +10,7 @@ from itertools import islice, repeat
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows
 
@@ -19,7 +20,6 @@ FADING = 0.5**0.1
 NEGLIGIBLE_PER_SECOND = 1e-3
 # So many of the largest are known by name for each that is shown: few have to be looked for anew when some become smaller.
 CANDIDATES = 8
-TableName = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)

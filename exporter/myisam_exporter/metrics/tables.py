@@ -17,9 +17,10 @@ from myisam_exporter.collectors.performance_schema import PERFORMANCE_SCHEMA
 from myisam_exporter.collectors.sql_tables import OPEN_TABLES
 from myisam_exporter.collectors.user_statistics import USER_STATISTICS
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.look.table_choice import Choice, TableName
+from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import (
     BACKGROUND,
     TABLE_LABELS,

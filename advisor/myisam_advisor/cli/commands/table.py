@@ -27,7 +27,7 @@ from myisam_advisor.cli.sources import first_told, gather, history_paths, judged
 if TYPE_CHECKING:
     from myisam_advisor.catalogue.site import Site
     from myisam_advisor.reports.one_table import Points
-    from myisam_advisor.texts.table_names import TableName
+    from myisam_exporter.facts.columns import TableName
     from myisam_exporter.look.fact_set import FactSet
 
 DEFAULT_INTERVAL = "10s"

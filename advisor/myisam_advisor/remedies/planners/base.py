@@ -20,7 +20,7 @@ from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows, FactSet, places_by_table
 
-TableName = tuple[Value, Value]
+TableKey = tuple[Value, Value]
 
 
 # MariaDB 10.11.10 and 11.4.4, and what came after each.
@@ -38,7 +38,7 @@ class PlanFacts:
         self.all = facts
         self.rates = rates
         self.budget: MemoryBudget = budget_of(facts)
-        self.planned_index_bytes: dict[TableName, float] = {}
+        self.planned_index_bytes: dict[TableKey, float] = {}
         self.planned_variables: dict[str, Value] = {}
 
     @cached_property
@@ -47,12 +47,12 @@ class PlanFacts:
         return self.all.tables["tables"].dictionaries()
 
     @cached_property
-    def tables_by_name(self) -> Mapping[TableName, Row]:
+    def tables_by_name(self) -> Mapping[TableKey, Row]:
         """The rows of `tables`, by schema and name."""
         return _RowsByName(self.all.tables["tables"])
 
     @cached_property
-    def index_bytes(self) -> Mapping[TableName, float]:
+    def index_bytes(self) -> Mapping[TableKey, float]:
         """What each table's indexes take now; 0 where that is not known."""
         found = {}
         for row in self.tables:
@@ -94,20 +94,20 @@ class PlanFacts:
         return [rows.row(place) for place in self._index_places.get((schema, table), ())]
 
     @cached_property
-    def _index_places(self) -> Mapping[TableName, Sequence[int]]:
+    def _index_places(self) -> Mapping[TableKey, Sequence[int]]:
         return places_by_table(self.all.tables["indexes"])
 
 
-class _RowsByName(Mapping[TableName, Row]):
+class _RowsByName(Mapping[TableKey, Row]):
     """Rows that are made of a hundred thousand tables' facts when they are asked for."""
 
     def __init__(self, rows: FactRows) -> None:
         self._rows, self._places = rows, rows.places_by_name()
 
-    def __getitem__(self, name: TableName) -> Row:
+    def __getitem__(self, name: TableKey) -> Row:
         return self._rows.row(self._places[name])
 
-    def __iter__(self) -> Iterator[TableName]:
+    def __iter__(self) -> Iterator[TableKey]:
         return iter(self._places)
 
     def __len__(self) -> int:
@@ -178,7 +178,7 @@ class Plan:
     my_cnf: tuple[OptionLine, ...] = ()
     init_file: tuple[Statement, ...] = ()
     memory_bytes: float = 0.0
-    index_bytes: Mapping[TableName, float] = field(default_factory=dict)
+    index_bytes: Mapping[TableKey, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what the types above would let through where nobody checks them."""

@@ -25,12 +25,13 @@ from myisam_advisor.trial.statements.replay_result import KindResult
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule, write_schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
 from myisam_advisor.trial.statements.stages import make_account
-from myisam_advisor.trial.statements.survey import Judging, TableName, folds_names, survey
+from myisam_advisor.trial.statements.survey import Judging, folds_names, survey
 from myisam_advisor.trial.statements.tally import ReplayRun, tally
 from myisam_advisor.trial.statements.variants import BASELINE, Variant
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.workload.events import Event
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 
 MOST_LISTED = 20
 # Reads the workload from its beginning, as often as it is called.

@@ -17,10 +17,11 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.ending_by_hand import ended_by_hand
 from myisam_advisor.trial.statements.schedule import LARGE_ROWS
 from myisam_advisor.trial.statements.stages import ACCOUNT
-from myisam_advisor.trial.statements.survey import Judging, TableName
+from myisam_advisor.trial.statements.survey import Judging
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.fingerprints import fingerprint
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 
 MOST_KINDS = 300
 STATEMENT_SECONDS = 30

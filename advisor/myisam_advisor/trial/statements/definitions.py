@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.statements.calls import plain
-from myisam_advisor.trial.statements.survey import DEFINING, TableName
+from myisam_advisor.trial.statements.survey import DEFINING
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.workload.tokens import tokens
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.server.granting import way_to
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, statement

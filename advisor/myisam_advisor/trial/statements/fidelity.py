@@ -12,9 +12,10 @@ from myisam_advisor.trial.statements.material import Material
 from myisam_advisor.trial.statements.parts import Part
 from myisam_advisor.trial.statements.replay_result import Fidelity, TableStart, Window
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule
-from myisam_advisor.trial.statements.survey import Survey, TableName
+from myisam_advisor.trial.statements.survey import Survey
 from myisam_advisor.trial.statements.tally import ReplayRun, measured
 from myisam_advisor.trial.tables.sources import Source
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS
 
 

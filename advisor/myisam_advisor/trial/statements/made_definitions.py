@@ -14,7 +14,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.definitions import FUNCTION, PROCEDURE, TRIGGER, VIEW, Definition
 from myisam_advisor.trial.statements.effects import Effects
 from myisam_advisor.trial.statements.stages import ACCOUNT
-from myisam_advisor.trial.statements.survey import TableName
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.server.sql import quote_identifier, quote_text
 
 # Views may be of views, in any order: so often those are tried again that could not be made.

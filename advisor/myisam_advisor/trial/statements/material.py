@@ -8,11 +8,11 @@ from dataclasses import field
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.statements.definitions import FUNCTION, TRIGGER, Definition
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED
-from myisam_advisor.trial.statements.survey import TableName
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_advisor.workload.events import Event
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 
 # As a workload names where it is from.
 GENERAL_LOG = "general_log"

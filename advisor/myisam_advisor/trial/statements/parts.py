@@ -17,10 +17,11 @@ from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.schedule import Schedule, write_schedule
 from myisam_advisor.trial.statements.sender import Sent, send
 from myisam_advisor.trial.statements.stages import Stage, StagedTable
-from myisam_advisor.trial.statements.survey import Judging, Survey, TableName, survey
+from myisam_advisor.trial.statements.survey import Judging, Survey, survey
 from myisam_advisor.trial.statements.tally import ReplayRun, keep_usual, tally
 from myisam_advisor.trial.statements.window import Allowance, Pace, choose, corrected, ends_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.kernel.process import TICKS_PER_SECOND, ProcessSample, read_process
 
 # How often a window is tried, and chosen again where a run of it took too long or too short.

@@ -17,11 +17,11 @@ from myisam_advisor.trial.statements.definitions import Definition
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.replay_result import ReplayResult
 from myisam_advisor.trial.statements.replaying import run_replay
-from myisam_advisor.trial.statements.survey import TableName
 from myisam_advisor.trial.statements.variants import Variant, as_told, from_told
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, received
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 
 if TYPE_CHECKING:
     from myisam_exporter.server.session import Session

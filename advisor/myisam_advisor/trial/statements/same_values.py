@@ -14,12 +14,13 @@ from myisam_advisor.trial.statements.answers import Digest, Rows, digests_of, se
 from myisam_advisor.trial.statements.figures import KIND_SHARE
 from myisam_advisor.trial.statements.row_limits import Limited, has_limit, limited, unique_keys
 from myisam_advisor.trial.statements.schedule import LARGE_ROWS
-from myisam_advisor.trial.statements.survey import Judging, TableName
+from myisam_advisor.trial.statements.survey import Judging
 from myisam_advisor.trial.statements.variants import BASELINE
 from myisam_advisor.trial.statements.ways import Ways
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.tokens import tokens
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.server.sql import quote_table
 
 # Of the budget, what asking one server once may take; where rounds are counted and not seconds, so many seconds.

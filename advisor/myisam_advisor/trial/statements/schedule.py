@@ -35,11 +35,12 @@ from myisam_advisor.trial.statements.records import (
     USE,
     write_record,
 )
-from myisam_advisor.trial.statements.survey import Judged, Judging, KindUse, Survey, TableName, named
+from myisam_advisor.trial.statements.survey import Judged, Judging, KindUse, Survey, named
 from myisam_advisor.trial.statements.threads import Threads, divide
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.several_statements import used_database
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 
 # A larger result is read row by row, and never held whole.
 LARGE_ROWS = 10_000

@@ -18,9 +18,9 @@ from myisam_advisor.workload.statements import Touched, refused, touched
 from myisam_advisor.workload.table_references import Table
 from myisam_advisor.workload.tokens import tokens, without_values
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 
 # (database, table); the names as the statements write them.
-TableName = tuple[str, str]
 # What is remembered of statements that differ in their values alone.
 REMEMBERED = 20_000
 MAXIMUM_KINDS, MAXIMUM_CONNECTIONS, MAXIMUM_TABLES = 50_000, 1_000_000, 10_000

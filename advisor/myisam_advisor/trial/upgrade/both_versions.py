@@ -35,9 +35,9 @@ from myisam_advisor.trial.upgrade.carried_settings import (
 from myisam_advisor.trial.upgrade.recorded_result import ServerSetting
 from myisam_advisor.trial.upgrade.upgrade_result import REFUSED, UpgradedTable
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
-TableName = tuple[str, str]
 # Places a table of this copy on the newer server, opens and checks it there, and says what came of it.
 Place = Callable[[PrivateServer, Source], UpgradedTable]
 

@@ -17,8 +17,9 @@ from myisam_advisor.trial.task import Handed, OpenWorkload, Reporting, choice_of
 from myisam_advisor.trial.upgrade import upgrade_result
 from myisam_advisor.trial.upgrade.recorded_statements import RecordedMaterial
 from myisam_advisor.trial.upgrade.upgrade_result import UpgradeResult
-from myisam_advisor.trial.upgrade.upgrading import TableName, UpgradeMaterial, run_upgrade
+from myisam_advisor.trial.upgrade.upgrading import UpgradeMaterial, run_upgrade
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 
 if TYPE_CHECKING:
     from myisam_exporter.server.session import Session

@@ -38,10 +38,9 @@ from myisam_advisor.trial.upgrade.upgrade_result import (
     UpgradeResult,
 )
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.server.sql import quote_text, statement
 from myisam_exporter.server.version_number import PRODUCT_NAMES
-
-TableName = tuple[str, str]
 
 MARIADB, MYSQL = "mariadb", "mysql"
 MEMORY_BYTES, DISK_BYTES = 512 << 20, 512 << 20

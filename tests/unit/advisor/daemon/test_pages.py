@@ -8,8 +8,9 @@ from urllib.parse import urlencode
 
 from myisam_advisor.daemon.board import Board
 from myisam_advisor.daemon.pages import Pages
-from myisam_advisor.reports.one_table import Points, TableName
+from myisam_advisor.reports.one_table import Points
 from myisam_advisor.reports.page.look import Look
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.fleet import Fleet

@@ -15,8 +15,9 @@ from myisam_advisor.trial.statements.schedule import (
     Schedule,
     write_schedule,
 )
-from myisam_advisor.trial.statements.survey import Judging, TableName, survey
+from myisam_advisor.trial.statements.survey import Judging, survey
 from myisam_advisor.workload.events import Event
+from myisam_exporter.facts.columns import TableName
 from tests.support.workloads import BEGAN, event
 
 COPIED = {("shop", "words"), ("shop", "log")}

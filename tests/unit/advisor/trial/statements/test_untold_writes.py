@@ -7,8 +7,9 @@ import pytest
 
 from myisam_advisor.trial.statements import prepared_texts
 from myisam_advisor.trial.statements.schedule import DEFINES, UNTOLD, Schedule, write_schedule
-from myisam_advisor.trial.statements.survey import Judging, TableName, TableUse, survey
+from myisam_advisor.trial.statements.survey import Judging, TableUse, survey
 from myisam_advisor.workload.events import Event
+from myisam_exporter.facts.columns import TableName
 from tests.support.workloads import event
 
 LOG = ("shop", "log")
