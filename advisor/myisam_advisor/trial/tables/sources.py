@@ -21,7 +21,8 @@ from myisam_advisor.texts.table_names import possible_names
 from myisam_advisor.texts.templates import object_name, size
 from myisam_advisor.trial.private.full_disks import told
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, owner_of, scan_data_directory
+from myisam_exporter.facts.columns import TableName
+from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, scan_data_directory
 from myisam_exporter.files.file_names import decode_schema, decode_table
 from myisam_exporter.files.myi_header import Header, HeaderError, parse_header, read_header_bytes
 from myisam_exporter.files.schema_reader import OTHER_ENGINE_ENDINGS
@@ -84,6 +85,17 @@ class Source:
         return next(file for file in self.files if file.name == f"{self.stem}{ending}")
 
 
+class _Tables:
+    """The tables of a data directory by name, and which of its databases could not be read."""
+
+    def __init__(self, directory: Path, owner: int | None) -> None:
+        scan = scan_data_directory(directory, owner, reads_frm=False)
+        self.directory, self.unreadable, self.opener = directory, scan.unreadable, ForeignFiles(scan.owner)
+        self.files: dict[TableName, list[TableFile]] = {}
+        for file in scan.files:
+            self.files.setdefault((file.schema_name, file.table_name), []).append(file)
+
+
 @contextlib.contextmanager
 def find_sources(
     directory: Path, names: Sequence[str], limit_bytes: int, owner: int | None = None
@@ -93,20 +105,10 @@ def find_sources(
     Raises TrialError for one that does not exist, is no MyISAM table, is crashed, compressed or partitioned, whose files are not the
     server's own, or that exceeds the limit with those before it.
     """
-    found: dict[tuple[str, str], list[TableFile]] = {}
-    owner = owner_of(directory) if owner is None else owner
-    scan = scan_data_directory(directory, owner, reads_frm=False)
-    for file in scan.files:
-        found.setdefault((file.schema_name, file.table_name), []).append(file)
-    split = [table_named(name, found) for name in names]
-    for schema, table in split:
-        if schema in scan.unreadable:
-            raise TrialError(
-                f"{object_name(schema, table)}: the files of this database cannot be read. Run as root or as the server's user."
-            )
-    opener = ForeignFiles(owner)
+    tables = _Tables(directory, owner)
+    split = [table_named(name, tables.files) for name in names]
     with ExitStack() as stack:
-        yield _within_limit([_source(directory, name, found, opener, stack) for name in split], limit_bytes)
+        yield _within_limit([_source(tables, name, stack) for name in split], limit_bytes)
 
 
 @contextlib.contextmanager
@@ -117,46 +119,35 @@ def find_named(
 
     Raises TrialError for a name without a database, and where those that can be copied exceed the limit together.
     """
-    owner = owner_of(directory) if owner is None else owner
-    found: dict[tuple[str, str], list[TableFile]] = {}
-    for file in scan_data_directory(directory, owner, reads_frm=False).files:
-        found.setdefault((file.schema_name, file.table_name), []).append(file)
-    split = {table_named(name, found): name for name in names}
-    with find_copyable(directory, split, limit_bytes, owner) as (sources, reasons):
+    tables = _Tables(directory, owner)
+    split = {table_named(name, tables.files): name for name in names}
+    with ExitStack() as stack:
+        sources, reasons = _copyable(tables, split, limit_bytes, stack)
         yield sources, {split[table]: reason for table, reason in reasons.items()}
 
 
 @contextlib.contextmanager
 def find_copyable(
-    directory: Path,
-    names: Iterable[tuple[str, str]],
-    limit_bytes: int,
-    owner: int | None = None,
-    *,
-    packed: bool = False,
-) -> Iterator[tuple[list[Source], dict[tuple[str, str], str]]]:
+    directory: Path, names: Iterable[TableName], limit_bytes: int, owner: int | None = None, *, packed: bool = False
+) -> Iterator[tuple[list[Source], dict[TableName, str]]]:
     """Of these tables the ones that can be copied, open for as long as this lasts, and why the others cannot be.
 
     `packed` lets compressed tables be among them, of which copies can be read only. Raises TrialError where those that can be copied exceed the limit together.
     """
-    found: dict[tuple[str, str], list[TableFile]] = {}
-    owner = owner_of(directory) if owner is None else owner
-    scan = scan_data_directory(directory, owner, reads_frm=False)
-    for file in scan.files:
-        found.setdefault((file.schema_name, file.table_name), []).append(file)
-    opener, sources, reasons = ForeignFiles(owner), [], dict[tuple[str, str], str]()
     with ExitStack() as stack:
-        for name in names:
-            if name[0] in scan.unreadable:
-                reasons[name] = (
-                    f"{object_name(*name)}: the files of this database cannot be read by this user: {AS_OWNER}"
-                )
-                continue
-            try:
-                sources.append(_source(directory, name, found, opener, stack, packed=packed))
-            except TrialError as error:
-                reasons[name] = str(error).rstrip(".")
-        yield _within_limit(sources, limit_bytes), reasons
+        yield _copyable(_Tables(directory, owner), names, limit_bytes, stack, packed=packed)
+
+
+def _copyable(
+    tables: _Tables, names: Iterable[TableName], limit_bytes: int, stack: ExitStack, *, packed: bool = False
+) -> tuple[list[Source], dict[TableName, str]]:
+    sources, reasons = [], dict[TableName, str]()
+    for name in names:
+        try:
+            sources.append(_source(tables, name, stack, packed=packed))
+        except TrialError as error:
+            reasons[name] = str(error).rstrip(".")
+    return _within_limit(sources, limit_bytes), reasons
 
 
 def _within_limit(sources: list[Source], limit_bytes: int) -> list[Source]:
@@ -179,7 +170,7 @@ def over_limit(sources: Sequence[Source], total_bytes: int, limit_bytes: int) ->
     )
 
 
-def table_named(name: str, files: Collection[tuple[str, str]]) -> tuple[str, str]:
+def table_named(name: str, files: Collection[TableName]) -> TableName:
     """SCHEMA.TABLE, where either may hold dots or be quoted as in SQL. Raises TrialError for a name without a database."""
     splits = possible_names(name)
     if not splits:
@@ -193,20 +184,14 @@ def table_named(name: str, files: Collection[tuple[str, str]]) -> tuple[str, str
     return next((split for split in splits if split in files), splits[0])
 
 
-def _source(
-    directory: Path,
-    name: tuple[str, str],
-    files: dict[tuple[str, str], list[TableFile]],
-    opener: ForeignFiles,
-    stack: ExitStack,
-    *,
-    packed: bool = False,
-) -> Source:
-    found, label = files.get(name, []), object_name(*name)
+def _source(tables: _Tables, name: TableName, stack: ExitStack, *, packed: bool = False) -> Source:
+    found, label, opener = tables.files.get(name, []), object_name(*name), tables.opener
+    if name[0] in tables.unreadable:
+        raise TrialError(f"{label}: the files of this database cannot be read by this user: {AS_OWNER}.")
     if name[0] in SYSTEM_SCHEMAS:
         raise TrialError(f"{label} is one of the server's own tables: a trial copies only yours.")
     if not found:
-        raise TrialError(f"{label}: {_why_not(directory, name, files)}")
+        raise TrialError(f"{label}: {_why_not(tables.directory, name, tables.files)}")
     if len(found) > 1 or found[0].partition is not None:
         raise TrialError(f"{label} is partitioned: a trial copies tables without partitions.")
     folder, stem = Path(found[0].directory), found[0].stem
@@ -293,7 +278,7 @@ def header_of(label: str, descriptor: int) -> Header:
         raise TrialError(f"{label}: its header cannot be read: {told(error)}") from None
 
 
-def _why_not(directory: Path, name: tuple[str, str], known: Iterable[tuple[str, str]]) -> str:
+def _why_not(directory: Path, name: TableName, known: Iterable[TableName]) -> str:
     """Whether another engine has a table of that name, by its files; else which of the known tables may be meant."""
     endings: set[str] = set()
     for folder in directory.iterdir():
