@@ -19,7 +19,7 @@ import pytest
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
-from myisam_advisor.trial.statements.replay_result import from_document
+from myisam_advisor.trial.statements.replay_result import ReplayResult
 from myisam_advisor.trial.statements.replaying import run_replay
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, write_schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
@@ -27,6 +27,7 @@ from myisam_advisor.trial.statements.stages import RefusedError, Stage, expect_t
 from myisam_advisor.trial.statements.survey import Judging, survey
 from myisam_advisor.trial.statements.variants import Setting, Variant
 from myisam_advisor.trial.tables.sources import find_copyable
+from myisam_advisor.trial.typed_documents import made
 from myisam_advisor.workload.file import read_workload
 from myisam_advisor.workload.file_format import Header
 from myisam_advisor.workload.file_writer import WorkloadWriter
@@ -118,7 +119,7 @@ def test_rows_are_as_recorded_and_writes_in_their_order(
                 return asdict(found), orders, sizes
 
             document, after_runs, seen = by_somebody_else(work)
-    result = from_document(document)
+    result = made(ReplayResult, document)
     fidelity = result.fidelity
     assert fidelity.sent == fidelity.statements - 2
     assert any("InnoDB" in reason for reason in fidelity.left_out)

@@ -12,11 +12,12 @@ import pytest
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
-from myisam_advisor.trial.statements.replay_result import ReplayResult, from_document
+from myisam_advisor.trial.statements.replay_result import ReplayResult
 from myisam_advisor.trial.statements.replaying import run_replay
 from myisam_advisor.trial.statements.stages import Stage
 from myisam_advisor.trial.statements.variants import Setting, Variant
 from myisam_advisor.trial.tables.sources import find_copyable
+from myisam_advisor.trial.typed_documents import made
 from myisam_advisor.workload.events import Event
 from tests.support.apart import by_somebody_else
 from tests.support.workloads import event
@@ -46,7 +47,7 @@ def replayed(server: PrivateServer, events: Sequence[Event], *variants: Variant)
         def work() -> Any:
             return asdict(run_replay(about, variants, ReplayOptions(maximum_rounds=4), Listener()))
 
-        return from_document(by_somebody_else(work))
+        return made(ReplayResult, by_somebody_else(work))
 
 
 def reads(statement: bytes, rows: int, count: int = 30) -> list[Event]:
@@ -159,7 +160,7 @@ def test_a_server_that_dies_under_a_change_is_that_changes_problem(server: Priva
             return asdict(run_replay(about, variants, ReplayOptions(maximum_rounds=4), Listener())), len(deaths)
 
         document, count = by_somebody_else(work)
-    told = {one.name: one for one in from_document(document).variants}
+    told = {one.name: one for one in made(ReplayResult, document).variants}
     assert count == 2
     assert told["deadly"].problem.startswith("the private server died under it")
     assert "died" in told["deadly in a server of its own"].problem

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from myisam_advisor.trial.bench import TrialOptions
-from myisam_advisor.trial.engines import result
 from myisam_advisor.trial.engines.engine_trial import EngineMaterial, run_engine_trial
 from myisam_advisor.trial.engines.result import EngineResult
 from myisam_advisor.trial.listener import Listener
@@ -17,6 +16,7 @@ from myisam_advisor.trial.private.binaries import ServerChoice
 from myisam_advisor.trial.private.channel import Channel, Message
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, received
+from myisam_advisor.trial.typed_documents import made
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class EngineTask:
 def run_engine_task(place: Place, task: EngineTask, listener: Listener) -> EngineResult:
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
     handed = Handed(_told(task), task.workload, task.sources, task.lock)
-    return result.from_document(done(place, handed, listener))
+    return made(EngineResult, done(place, handed, listener))
 
 
 def do_engine_task(channel: Channel) -> Mapping[str, Any]:
@@ -67,7 +67,7 @@ def do_engine_task(channel: Channel) -> Mapping[str, Any]:
         workload.knows_moments if workload else False,
     )
     found = run_engine_trial(material, TrialOptions(**told["options"]), Reporting(channel.send))
-    return result.as_document(found)
+    return asdict(found)
 
 
 def _told(task: EngineTask) -> Message:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import TextIO
 
 from rich.console import RenderableType
@@ -16,7 +17,7 @@ from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import count, duration, figure, object_name, printable, size
 from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT
-from myisam_advisor.trial.engines.result import Conversion, Crash, EngineResult, KindSpeed, Recorded, as_document
+from myisam_advisor.trial.engines.result import Conversion, Crash, EngineResult, KindSpeed, Recorded
 from myisam_advisor.trial.engines.settings import CACHES, LOG_SIZES, MYISAM
 from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, SHOWN_KIND_CHARACTERS, SPEEDS, STYLES
 from myisam_advisor.trial.upgrade.recorded_result import ROW_ORDER, ROW_VALUES
@@ -29,7 +30,7 @@ NO_POWER_LOSS = "A killed process leaves the page cache whole: what a loss of po
 
 def as_json(result: EngineResult) -> str:
     """The whole result as one document."""
-    return json.dumps({**heading(), **as_document(result)}, indent=1)
+    return json.dumps({**heading(), **asdict(result)}, indent=1)
 
 
 def as_text(result: EngineResult, reader: TextIO | None = None) -> str:

@@ -6,12 +6,9 @@ long the ALTER took, and what the files of the other engine hold. What is null w
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 from myisam_advisor.catalogue.copy_work import CopyWork
-from myisam_advisor.trial.typed_documents import made
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 
@@ -144,13 +141,3 @@ class EngineResult:
     machine: str
     taken_at: float
     notes: tuple[str, ...] = ()
-
-
-def as_document(result: EngineResult) -> dict[str, Any]:
-    """The result as JSON can hold it."""
-    return dataclasses.asdict(result)
-
-
-def from_document(document: Any) -> EngineResult:
-    """The result that was made a document. Raises ResultError for whatever is of another form or type."""
-    return made(EngineResult, document)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
 
@@ -27,7 +28,6 @@ from myisam_advisor.trial.statements.replay_result import (
     ReplayResult,
     VariantResult,
     Window,
-    as_document,
 )
 from myisam_advisor.trial.statements.sender import BUSY_SENDER_SHARE, MAXIMUM_SPEED
 from myisam_advisor.trial.statements.tally import TAKEN
@@ -42,7 +42,7 @@ LEAST_PERCENT = 0.01
 
 def as_json(result: ReplayResult, further: Mapping[str, object]) -> str:
     """The whole result as one document, and what else there is to say."""
-    return json.dumps({**heading(), **as_document(result), **further}, indent=1)
+    return json.dumps({**heading(), **asdict(result), **further}, indent=1)
 
 
 def draw(result: ReplayResult, path: Path) -> None:

@@ -6,12 +6,9 @@ The document: `{"variants": [{"name", "times", "low", "high", "verdict", ...}], 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 from myisam_advisor.trial.rounds import Course
-from myisam_advisor.trial.typed_documents import made
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 
@@ -182,13 +179,3 @@ class ReplayResult:
     machine: str
     taken_at: float
     course: Course | None = None
-
-
-def as_document(result: ReplayResult) -> dict[str, Any]:
-    """The result as JSON can hold it."""
-    return dataclasses.asdict(result)
-
-
-def from_document(document: Any) -> ReplayResult:
-    """The result that was made a document. Raises ResultError for whatever is of another form or type."""
-    return made(ReplayResult, document)

@@ -12,7 +12,6 @@ from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.apart import Place
 from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice
 from myisam_advisor.trial.private.channel import Channel, Message
-from myisam_advisor.trial.statements import replay_result
 from myisam_advisor.trial.statements.definitions import Definition
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.replay_result import ReplayResult
@@ -20,6 +19,7 @@ from myisam_advisor.trial.statements.replaying import run_replay
 from myisam_advisor.trial.statements.variants import Variant, as_told, from_told
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.task import Handed, Reporting, choice_of, choice_told, done, received
+from myisam_advisor.trial.typed_documents import made
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import TableName
 
@@ -58,7 +58,7 @@ class ReplayTask:
 def run_replay_task(place: Place, task: ReplayTask, listener: Listener) -> ReplayResult:
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
     handed = Handed(_told(task), task.workload, task.sources, task.lock)
-    return replay_result.from_document(done(place, handed, listener))
+    return made(ReplayResult, done(place, handed, listener))
 
 
 def do_replay_task(channel: Channel) -> Mapping[str, Any]:
@@ -88,7 +88,7 @@ def do_replay_task(channel: Channel) -> Mapping[str, Any]:
         ReplayOptions(**told["options"]),
         Reporting(channel.send),
     )
-    return replay_result.as_document(result)
+    return asdict(result)
 
 
 def _told(task: ReplayTask) -> Message:

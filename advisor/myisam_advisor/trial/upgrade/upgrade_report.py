@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import TextIO
 
 from rich.console import RenderableType
@@ -26,7 +27,6 @@ from myisam_advisor.trial.upgrade.upgrade_result import (
     NotTried,
     UpgradedTable,
     UpgradeResult,
-    as_document,
 )
 
 STYLES = {FINE: "green", MENDED: "yellow", STATEMENTS: "red", REFUSED: "red"}
@@ -41,7 +41,7 @@ WORST_FIRST = VERDICTS[::-1]
 
 def as_json(result: UpgradeResult) -> str:
     """The whole result as one document."""
-    return json.dumps({**heading(), **as_document(result)}, indent=1)
+    return json.dumps({**heading(), **asdict(result)}, indent=1)
 
 
 def as_text(result: UpgradeResult, reader: TextIO | None = None) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
-from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.typed_documents import made
+from myisam_advisor.trial.typed_documents import ResultError, made
 from myisam_advisor.trial.upgrade.recorded_result import RecordedUpgrade
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
@@ -67,28 +64,9 @@ class UpgradeResult:
     recorded: RecordedUpgrade | None = None
 
 
-def as_document(result: UpgradeResult) -> dict[str, Any]:
-    """As JSON can hold it."""
-    return asdict(result)
-
-
-def from_document(told: Mapping[str, Any]) -> UpgradeResult:
-    """A result that was `as_document`. Raises TrialError for anything else."""
-    try:
-        return UpgradeResult(
-            str(told["present"]), str(told["server"]), str(told["version"]), tuple(map(_table, told["tables"])),
-            tuple(NotTried(str(one["name"]), str(one["why"])) for one in told["not_tried"]), tuple(map(str, told["notes"])), str(told["machine"]),
-            None if told["recorded"] is None else made(RecordedUpgrade, told["recorded"]),
-        )  # fmt: skip
-    except (KeyError, TypeError, ValueError):
-        raise TrialError("the trial's process gives no result of an upgrade.") from None
-
-
-def _table(told: Mapping[str, Any]) -> UpgradedTable:
-    if told["verdict"] not in VERDICTS or told["way"] not in WAYS:
-        raise ValueError(told["verdict"])
-    return UpgradedTable(
-        str(told["schema_name"]), str(told["table_name"]), str(told["way"]), int(told["bytes"]), None if told["rows"] is None else int(told["rows"]),
-        str(told["verdict"]), tuple(map(str, told["steps"])), tuple(Problem(str(one["step"]), int(one["code"]), str(one["words"])) for one in told["problems"]),
-        str(told["remedy"]),
-    )  # fmt: skip
+def from_document(document: Any) -> UpgradeResult:
+    """The result that dataclasses.asdict made a document. Raises ResultError for whatever is of another form or type."""
+    result = made(UpgradeResult, document)
+    if any(table.verdict not in VERDICTS or table.way not in WAYS for table in result.tables):
+        raise ResultError("the trial's process sent a table that was tried in no known way, or to no known end.")
+    return result

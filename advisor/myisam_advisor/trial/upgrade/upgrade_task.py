@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,8 @@ from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice
 from myisam_advisor.trial.private.channel import Channel, Message
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.task import Handed, OpenWorkload, Reporting, choice_of, choice_told, done, received
-from myisam_advisor.trial.upgrade import upgrade_result
 from myisam_advisor.trial.upgrade.recorded_statements import RecordedMaterial
-from myisam_advisor.trial.upgrade.upgrade_result import UpgradeResult
+from myisam_advisor.trial.upgrade.upgrade_result import UpgradeResult, from_document
 from myisam_advisor.trial.upgrade.upgrading import UpgradeMaterial, run_upgrade
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import TableName
@@ -54,7 +53,7 @@ class UpgradeTask:
 def run_upgrade_task(place: Place, task: UpgradeTask, listener: Listener) -> UpgradeResult:
     """Have the task done by the other process, and what it needs of us meanwhile. Raises TrialError for whatever stops it."""
     handed = Handed(_told(task), task.recorded.workload if task.recorded else None, task.sources, task.lock)
-    return upgrade_result.from_document(done(place, handed, listener))
+    return from_document(done(place, handed, listener))
 
 
 def do_upgrade_task(channel: Channel) -> Mapping[str, Any]:
@@ -75,7 +74,7 @@ def do_upgrade_task(channel: Channel) -> Mapping[str, Any]:
         present_program(choice_of(recorded["present"]), told["data_version"]) if recorded else None,
         recorded["variables"] if recorded else {},
     )
-    return upgrade_result.as_document(run_upgrade(material, Reporting(channel.send)))
+    return asdict(run_upgrade(material, Reporting(channel.send)))
 
 
 def _told(task: UpgradeTask) -> Message:

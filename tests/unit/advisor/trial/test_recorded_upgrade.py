@@ -1,7 +1,7 @@
 """What of `trial upgrade --workload` needs no server: how answers are held together, how refusals are told, and the report."""
 
 from array import array
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +23,7 @@ from myisam_advisor.trial.upgrade.result_notes import CUT, FOLLOWS, GROUPED, LIM
 from myisam_advisor.trial.upgrade.server_words import without_values
 from myisam_advisor.trial.upgrade.two_answers import Rows, TwoAnswers, held_together
 from myisam_advisor.trial.upgrade.upgrade_report import as_text
-from myisam_advisor.trial.upgrade.upgrade_result import as_document, from_document
+from myisam_advisor.trial.upgrade.upgrade_result import from_document
 from myisam_advisor.trial.upgrade.upgrade_task import present_program
 from tests.support.upgrades import RECORDED, UPGRADED
 from tests.support.workloads import event
@@ -137,8 +137,8 @@ def test_the_report_tells_refusals_results_speed_and_settings() -> None:
 
 
 def test_a_result_comes_back_from_its_document() -> None:
-    assert from_document(as_document(UPGRADED)) == UPGRADED
-    wrong = as_document(UPGRADED)
+    assert from_document(asdict(UPGRADED)) == UPGRADED
+    wrong = asdict(UPGRADED)
     wrong["recorded"]["sent"] = "many"
     with pytest.raises(TrialError):
         from_document(wrong)

@@ -1,7 +1,7 @@
 """The report of a trial of engines, and its document, on what one found (MariaDB 10.11, two cores that others used too)."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -17,10 +17,8 @@ from myisam_advisor.trial.engines.result import (
     Recorded,
     Refusal,
     Stayed,
-    as_document,
-    from_document,
 )
-from myisam_advisor.trial.typed_documents import ResultError
+from myisam_advisor.trial.typed_documents import ResultError, made
 
 KEPT = Crash(7507, 7507, 0, 4, True, "1 client is using or hasn't closed the table properly", False, 0.35, 0.05, 0.0, 0.4)
 LOST = Crash(7506, 3740, 3767, 4, True, "OK", False, 0.8, 0.01, 0.0, 0.8)
@@ -40,16 +38,16 @@ RESULT = EngineResult(
 
 
 def test_the_document_comes_back_as_it_was() -> None:
-    assert from_document(json.loads(json.dumps(as_document(RESULT)))) == RESULT
+    assert made(EngineResult, json.loads(json.dumps(asdict(RESULT)))) == RESULT
     assert json.loads(report.as_json(RESULT))["tables"][1]["error"] == {"code": 1075, "message": "there can be only one auto column"}
 
 
 @pytest.mark.parametrize(("name", "value"), [("seconds", "long"), ("rows", None), ("error", {"code": "x", "message": ""}), ("kinds", [{}])])
 def test_a_document_of_another_form_is_refused(name: str, value: Any) -> None:
-    document = json.loads(json.dumps(as_document(RESULT)))
+    document = json.loads(json.dumps(asdict(RESULT)))
     document["tables"][0][name] = value
     with pytest.raises(ResultError):
-        from_document(document)
+        made(EngineResult, document)
 
 
 def test_the_conclusion_tells_what_fails_what_is_slower_and_what_a_crash_loses() -> None:
