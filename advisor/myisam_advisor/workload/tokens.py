@@ -25,23 +25,21 @@ _NUMBER = (
 )
 # A name has 64 characters at most.
 _QUOTED_NAME = rb"`[^`]*(?:``[^`]*){0,64}(?:`|\Z)"
-_COMMENT = rb"/\*(?!M?!).*?(?:\*/|\Z)|#[^\n]*|--(?=[\x00-\x20]|\Z)[^\n]*"
+COMMENT = rb"/\*(?!M?!).*?(?:\*/|\Z)|#[^\n]*|--(?=[\x00-\x20]|\Z)[^\n]*"
 _EXECUTABLE = rb"/\*M?![0-9]{0,6}|\*/"
 _WORD = rb"@{0,2}[A-Za-z0-9_$\x80-\xff]+"
 _OPERATOR = rb"<=>|<<|>>|->>|->|<=|>=|<>|!=|:=|\|\||&&|[^\s\x00]"
 _TOKEN = re.compile(
-    rb"(%s|%s)|(?:%s|%s)|(%s|%s|%s)" % (_STRING, _NUMBER, _COMMENT, _EXECUTABLE, _QUOTED_NAME, _WORD, _OPERATOR),
+    rb"(%s|%s)|(?:%s|%s)|(%s|%s|%s)" % (_STRING, _NUMBER, COMMENT, _EXECUTABLE, _QUOTED_NAME, _WORD, _OPERATOR),
     re.DOTALL,
 )
-_QUOTED = re.compile(
-    rb"""'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)|`[^`]*(?:`|\Z)|/\*(?!M?!).*?(?:\*/|\Z)|#[^\n]*|--(?=[\x00-\x20]|\Z)[^\n]*""",
-    re.DOTALL,
-)
+_QUOTED = re.compile(rb"""'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)|`[^`]*(?:`|\Z)|""" + COMMENT, re.DOTALL)
 # What stands in an executable comment is code, or none: one that is open is as open as another. `*/*` is a sign before a comment.
 _PARTS = re.compile(_QUOTED.pattern + rb"|/\*M?!|\*/(?!\*)", re.DOTALL)
 _IS_LITERAL, _IS_KEPT = 1, 2
-_BEGINS = re.compile(rb"""['"`]|/\*(?!M?!)|#|--(?=[\x00-\x20]|\Z)""")
-_LEADING_COMMENT = re.compile(rb"[\s\x00]*(/\*(?!M?!)|#|--(?=[\x00-\x20]|\Z))")
+_COMMENT_BEGINS = rb"/\*(?!M?!)|#|--(?=[\x00-\x20]|\Z)"
+_BEGINS = re.compile(rb"""['"`]|""" + _COMMENT_BEGINS)
+_LEADING_COMMENT = re.compile(rb"[\s\x00]*(%s)" % _COMMENT_BEGINS)
 _COMMENT_ENDS = {b"/*": b"*/"}
 _BACKSLASH, _FIRST_HIGH = 0x5C, 0x80
 _EMPTY_STRING = b"''"

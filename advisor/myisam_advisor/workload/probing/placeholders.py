@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_REST = rb"""|`[^`]*(?:`|\Z)|/\*(?!M?!).*?(?:\*/|\Z)|#[^\n]*|--(?=[\x00-\x20]|\Z)[^\n]*|(\?)"""
+from myisam_advisor.workload.tokens import COMMENT
+
+_REST = rb"|`[^`]*(?:`|\Z)|%s|(\?)" % COMMENT
 # What begins as a string is matched whatever follows: else each quote in it would be tried as the begin of another.
 _ESCAPED = re.compile(rb"""'[^'\\]*(?:\\.[^'\\]*)*(?:'|\\?\Z)|"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)""" + _REST, re.DOTALL)
 _PLAIN = re.compile(rb"""'[^']*(?:'|\Z)|"[^"]*(?:"|\Z)""" + _REST, re.DOTALL)
