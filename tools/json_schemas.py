@@ -308,10 +308,12 @@ def _migrate() -> Schema:
         **name, "engine": TEXT, "to": TEXT, "fails": {"type": "boolean", "description": "Whether ALTER TABLE ... ENGINE=... is refused on this server, whatever rows there are."},
         "errors": list_of(error),
         "target_errors": list_of(error) | {"description": "What an ALTER run on the target, with its settings by default, would end with besides."},
+        "script_errors": list_of(error) | {"description": "What the script's ALTER, without options of MyISAM's, would end with; of a table without such, it runs."},
         "changes": list_of(change),
         "seconds": or_null(ends) | {"description": "How long the ALTER lasts, between two ends; null where both are not known."},
         "seconds_least": {"type": ["number", "null"], "description": "The least time, also where the most is not known; null where nothing is."},
         "why_open": {"type": "string", "description": "Why only the least time is known; empty where both are, or none is."},
+        "bytes_now": {"type": ["integer", "null"], "description": "How large its files are; null where its header could not be read."},
         "bytes_after": or_null(ends) | {"description": "How large the table becomes, between two ends; null where its size is not known."},
     })  # fmt: skip
     properties: dict[str, Schema] = {

@@ -124,6 +124,19 @@ def test_a_table_that_became_a_part_of_a_merge_table_stops_it(server: PrivateSer
         assert engines(server, "world")["t"] == "InnoDB"
 
 
+@pytest.mark.parametrize(("name", "mode"), [("mysql-8.0", "HIGH_NOT_PRECEDENCE"), ("mysql-5.6", "HIGH_NOT_PRECEDENCE"), ("mariadb-10.11", "EMPTY_STRING_IS_NULL,HIGH_NOT_PRECEDENCE")])
+def test_no_sql_mode_lets_pass_what_another_stops(name: str, mode: str) -> None:
+    with CopiedServer(binaries_of(name), [f"--sql-mode={mode}"]) as server:
+        server.execute("CREATE DATABASE world", f"CREATE TABLE world.t {TABLE}")
+        script = script_of(server, "world.t")
+        assert "ERROR 1242" in said_of(server, "\n".join(line for line in script.splitlines() if "same_rows_and_values;" in line)), "numbers that are not there are not alike"
+        server.execute(f"CREATE TABLE world.m {TABLE.replace('MyISAM', 'MRG_MyISAM')} UNION=(world.t)")
+        assert "a MERGE table that came since" in said_of(server, script)
+        server.execute("DROP TABLE world.m")
+        assert said_of(server, script) == ""
+        assert engines(server, "world") == {"t": "InnoDB"}
+
+
 @on_every_server
 def test_a_client_that_goes_on_changes_nothing_either(server: PrivateServer) -> None:
     with schema(server, "world"):

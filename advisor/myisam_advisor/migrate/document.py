@@ -43,10 +43,12 @@ def _table(one: Prediction) -> dict[str, object]:
         "fails": one.fails,
         "errors": list(map(_error, one.errors)),
         "target_errors": list(map(_error, one.target_errors)),
+        "script_errors": list(map(_error, one.script_errors)),
         "changes": [{"id": change.id, "what": change.what, "statement": change.statement} for change in one.changes],
         "seconds": [round(number, 3) for number in one.seconds] if one.seconds else None,
         "seconds_least": round(one.lasting.least, 3) if one.lasting else None,
         "why_open": one.lasting.why if one.lasting else "",
+        "bytes_now": one.contents.total_bytes if one.contents else None,
         "bytes_after": [int(number) for number in one.bytes_after] if one.bytes_after else None,
     }
 

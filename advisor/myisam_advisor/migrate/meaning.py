@@ -25,6 +25,7 @@ from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.table_spaces import tablespace_changes
 from myisam_advisor.migrate.transaction_meaning import transaction_changes
 from myisam_advisor.texts.lists import listed
+from myisam_advisor.texts.templates import object_name
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, sql_list, statement
 
 # What InnoDB makes something else of, or nobody anything.
@@ -84,7 +85,7 @@ def _of_any(subject: Subject) -> Iterator[Change]:
     for merged in subject.merged_in:
         yield Change(
             "merge-members",
-            f"The MERGE table {'.'.join(merged)} loses this member: every statement on it fails with error 1168 from then on.",
+            f"The MERGE table {object_name(*merged)} loses this member: every statement on it fails with error 1168 from then on.",
             statement("SELECT COUNT(*) FROM {};", quote_table(*merged)),
         )
     if subject.packed:

@@ -355,5 +355,5 @@ def in_order(predictions: Sequence[Prediction], idle: Mapping[TableName, float])
 
 def wanted_cache_bytes(predictions: Sequence[Prediction]) -> Range:
     """What the new engine's cache would take to hold all of them."""
-    known = [one.bytes_after for one in predictions if one.bytes_after and not one.fails]
+    known = [one.bytes_after for one in predictions if one.bytes_after and not one.script_errors]
     return sum(low for low, _ in known), sum(high for _, high in known)

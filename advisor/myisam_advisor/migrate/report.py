@@ -15,7 +15,7 @@ from myisam_advisor.migrate.limits import DISK_FULL
 from myisam_advisor.migrate.prediction import Migration, Prediction, wanted_cache_bytes
 from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.replication import of_replication
-from myisam_advisor.migrate.script import foreign_keys_unknown, tables_of
+from myisam_advisor.migrate.script import foreign_keys_unknown, runs, tables_of
 from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.sizes import Range
 from myisam_advisor.migrate.times import REPORTED
@@ -37,7 +37,7 @@ ELSEWHERE = "by what took how long on another machine: on yours half or four tim
 # What somebody has to look at, table by table.
 NAMED = frozenset({
     "merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked", "disk-full", "statement-time", "generated-refused", "document-numbers",
-    "row-beyond-log", "foreign-key-alive", "float-limit", "counter-beyond",
+    "row-beyond-log", "foreign-key-alive", "float-limit", "counter-beyond", "check-refused", "dates-lost",
 })  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def as_text(migration: Migration, reader: TextIO | None = None) -> str:
 def _parts(migration: Migration) -> Iterable[RenderableType]:
     failing = [one for one in migration.predictions if one.fails]
     by_name = {one.name: one for one in migration.predictions}
-    converting = [by_name[name] for name in migration.order if not by_name[name].fails]
+    converting = [one for one in map(by_name.__getitem__, migration.order) if runs(one)]
     yield Text(_headline(migration, len(failing)), style="bold")
     for name, why in migration.killed:
         yield Text.assemble((printable(name), "red"), f"  {printable(sentence(why))}")
@@ -60,7 +60,7 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
     yield from _disk(migration, converting)
     for alike in _alike(failing):
         yield from _failing(alike, migration)
-    yield from _failing_there(migration, converting)
+    yield from _failing_there(migration, [one for one in converting if not one.fails])
     if converting:
         yield Text("")
         yield Text(
@@ -112,8 +112,14 @@ def _headline(migration: Migration, failing: int) -> str:
     tables = tables_of(total)
     fails = "none fails" if not failing else "1 fails" if failing == 1 else f"{count(failing)} fail"
     there = sum(bool(one.target_errors) for one in migration.predictions)
+    by_script = sum(one.fails and runs(one) for one in migration.predictions)
+    script = (
+        f" Of those that fail the script converts {count(by_script)}, without the options that are refused."
+        if by_script
+        else ""
+    )
     also = f" {migration.target.label} would refuse the ALTER of {there}." if migration.target and there else ""
-    return f"{tables} to {migration.to} on {migration.here.label}{target}: {fails}, {count(total - failing)} {'converts' if total - failing == 1 else 'convert'}.{also}"
+    return f"{tables} to {migration.to} on {migration.here.label}{target}: {fails}, {count(total - failing)} {'converts' if total - failing == 1 else 'convert'}.{script}{also}"
 
 
 def _disk(migration: Migration, converting: Sequence[Prediction]) -> Iterable[RenderableType]:
@@ -160,8 +166,7 @@ def _alike(failing: Sequence[Prediction]) -> Iterable[Sequence[Prediction]]:
 
 def _failing(alike: Sequence[Prediction], migration: Migration) -> Iterable[RenderableType]:
     one = alike[0]
-    names = ", ".join(printable(object_name(*table.name)) for table in alike[:NAMED_OF_MANY])
-    more = f" and {count(len(alike) - NAMED_OF_MANY)} more" if len(alike) > NAMED_OF_MANY else ""
+    names, more = _named(alike)
     of = f"{tables_of(len(alike))}; what mends {object_name(*one.name)} (of the others: --format json)"
     yield Text.assemble((names, "red"), f"{more}  {_now(one) if len(alike) == 1 else printable(of)}")
     for number, error in enumerate(one.errors):
@@ -171,6 +176,12 @@ def _failing(alike: Sequence[Prediction], migration: Migration) -> Iterable[Rend
     for error in one.target_errors:
         yield Padding(Text(printable(migration.on_target(error))), (0, 0, 0, 2))
         yield from _shown(error.mend, 4, "cyan")
+
+
+def _named(tables: Sequence[Prediction]) -> tuple[str, str]:
+    """Their names, and how many more there are than are named."""
+    more = f" and {count(len(tables) - NAMED_OF_MANY)} more" if len(tables) > NAMED_OF_MANY else ""
+    return ", ".join(printable(object_name(*one.name)) for one in tables[:NAMED_OF_MANY]), more
 
 
 def _now(one: Prediction) -> str:
@@ -213,17 +224,17 @@ def _lasts(one: Prediction) -> str:
 
 
 def _changes(converting: Iterable[Prediction]) -> Iterable[RenderableType]:
-    """Each kind and sentence once, with the tables that it is of and a statement of the first."""
+    """Each kind and sentence once, with the tables that it is of and a statement of the first; what is to be looked at table by table before what holds for all."""
     found: dict[tuple[str, str], list[tuple[Prediction, Change]]] = {}
     for one in converting:
         for change in one.changes:
             same = found.setdefault((change.id, change.what), [])
             if not same or same[-1][0] is not one:
                 same.append((one, change))
-    for (name, _), of in found.items():
+    for (name, _), of in sorted(found.items(), key=lambda kind: kind[0][0] not in NAMED):
         change = of[0][1]
         named = len(of) == 1 or name in NAMED
-        tables = ", ".join(printable(object_name(*one.name)) for one, _ in of) if named else tables_of(len(of))
+        tables = "".join(_named([one for one, _ in of])) if named else tables_of(len(of))
         yield Text.assemble((name, "yellow"), f"  {tables}: {printable(change.what)}")
         if change.statement:
             yield from _shown(change.statement, 4, "dim")
@@ -263,7 +274,7 @@ def _costs(migration: Migration, converting: list[Prediction]) -> Iterable[Rende
         else "; how much is free is not known here"
     )
     yield Text(
-        f"Disk: up to {size(largest)} at once beside the old files (the largest table), {size(low)} to {size(high)} in the end{free}."
+        f"Disk: up to {size(largest)} at once beside the old files (the largest table), {_range((low, high), size)} in the end{free}."
     )
     for said in of_replication(migration.here, is_replica=migration.is_replica):
         yield Text(f"Replication: {said}".replace("\n", " "))

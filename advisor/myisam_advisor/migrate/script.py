@@ -39,8 +39,9 @@ HELD = {
     DISK_FULL: "Make room first.",
     "read-only": "Run here, it would leave a transaction that the source does not have.",
 }
-# Two rows for one value where they differ: error 1242, at which a client stops. No server needs a routine for that.
-STOPS = statement("SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE NOT {}) AS same_rows_and_values;", ALIKE)
+# Two rows for one value where they differ: error 1242, at which a client stops. No server needs a routine for that. In brackets, as HIGH_NOT_PRECEDENCE
+# has NOT before IS: numbers that are not there would be alike.
+STOPS = statement("SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE NOT ({})) AS same_rows_and_values;", ALIKE)
 # MyISAM's writes do so, whatever the server; a KILL of them ended MySQL 8.0 and 9.7 by SIGSEGV each time (docs/decisions/037-migrations-from-files.md).
 WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: make room."
 ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."

@@ -138,7 +138,9 @@ def _type_name(column: Column) -> str | None:
 
 def moved_on(known: Sequence[TableName], here: ServerKind) -> Sql:
     """What holds for all tables: the server became read-only, or has a MERGE table besides these, of which no table tells that it became a part."""
-    named = sql_list(quote_text(".".join(name)) for name in sorted(known)) if known else quote_text("")
+    # No table is called so; and '' is NULL where sql_mode has EMPTY_STRING_IS_NULL, which no name would differ from.
+    nobody = quote_text(".")
+    named = sql_list(quote_text(".".join(name)) for name in sorted(known)) if known else nobody
     merge = statement(
         "(SELECT CONCAT({}, TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.TABLES\n"
         "WHERE ENGINE = 'MRG_MyISAM' AND CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) NOT IN ({}) LIMIT 1)",

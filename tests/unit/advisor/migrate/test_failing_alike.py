@@ -1,14 +1,18 @@
 """Many tables that fail for the same reason are told together, few one by one."""
 
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
-from myisam_advisor.migrate.prediction import Migration, in_order, predict
+from myisam_advisor.migrate.document import as_document
+from myisam_advisor.migrate.prediction import Migration, in_order, predict, wanted_cache_bytes
 from myisam_advisor.migrate.report import as_text
 from myisam_advisor.migrate.server_kind import MYSQL, by_default
+from myisam_advisor.migrate.sizes import Contents
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import Machine
+from myisam_advisor.texts.templates import size
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column, Index, Part, Structure
 
@@ -35,3 +39,24 @@ def test_they_are_told_so_often(number: int, times: int) -> None:
     assert ("s.t0, s.t1, s.t2" in told) is (times == 1)
     assert ("4 tables; what mends s.t0 (of the others: --format json)" in " ".join(told.split())) is (number == 4)
     assert ("and 20 more" in told) is (number == 60)
+
+
+def test_what_the_script_converts_all_the_same_is_told_and_reckoned_with() -> None:
+    plain = replace(COUNTED, indexes=())
+    fixed = replace(plain, row_format="FIXED", columns=(COUNTED.columns[0], Column("d", types.DATE, 3, 63, False)))
+    found = [FoundTable(("s", "counted"), COUNTED, None), FoundTable(("s", "fixed"), fixed, Contents(10, 70, 1024, 0, "fixed")), FoundTable(("s", "plain"), replace(plain, columns=COUNTED.columns[:1]), None)]
+    predictions = predict(found, "InnoDB", KIND, None, Machine())
+    made = Migration(KIND, None, "InnoDB", tuple(predictions), in_order(predictions, {}), (), None, None, None)
+    told = as_text(made)
+    assert "2 fail, 1 converts. Of those that fail the script converts 1, without the options that are refused." in " ".join(told.split())
+    order = told[told.index("In this order") :]
+    # Above, as what fails; and below, as the script converts it: in the list, and with what it means.
+    assert [line.split()[0] for line in order.splitlines() if line.startswith("s.")] == ["s.plain", "s.fixed"]
+    # What is to be looked at in one table is not hidden behind what holds for all.
+    assert order.index("zero-dates  s.fixed:") < order.index("count-cost  2 tables:")
+    (_, most) = wanted_cache_bytes(predictions)
+    assert most > 0
+    assert f"{size(most)} in the end" in told.replace("\n", " ")
+    assert {one["table_name"]: (one["fails"], one["script_errors"] == []) for one in cast("list[dict[str, Any]]", as_document(made)["tables"])} == {
+        "counted": (True, False), "fixed": (True, True), "plain": (False, True),
+    }  # fmt: skip

@@ -199,7 +199,8 @@ def migration(*found: FoundTable, left_out: tuple[tuple[str, str], ...] = ()) ->
 def test_the_document_has_the_keys_of_its_schema() -> None:
     made = as_document(migration(FoundTable(("s", "t"), COUNTS_WITHIN, Contents(10, 100, 1024, 0, "fixed"))))
     (one,) = cast("list[dict[str, Any]]", made["tables"])
-    assert set(one) == {"schema_name", "table_name", "engine", "to", "fails", "errors", "changes", "seconds", "bytes_after", "target_errors", "seconds_least", "why_open"}
+    assert set(one) == {"schema_name", "table_name", "engine", "to", "fails", "errors", "changes", "seconds", "bytes_after", "target_errors", "script_errors", "seconds_least", "why_open", "bytes_now"}
+    assert (one["bytes_now"], one["script_errors"]) == (1124, one["errors"])
     assert one["errors"][0] | {"why": "", "mend": ""} == {"code": 1075, "why": "", "mend": ""}
     assert "`s`.`t`" in one["errors"][0]["mend"]
     assert json.loads(as_json(migration()))["tables"] == []
