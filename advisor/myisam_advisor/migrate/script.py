@@ -47,6 +47,23 @@ WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: mak
 ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."
 # information_schema has no members, and LOAD_FILE no file that is not everybody's to read.
 OF_MERGES = "ALTER TABLE ... UNION of a MERGE table that is there by now is not seen: where one got further members, make this script again."
+# By the error, which is what somebody has who looks here.
+HOW_IT_STOPS = """\
+Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole.
+CHECK TABLE and the counts read the whole table, and keep writers waiting before the ALTER, too: the times below are those of the ALTERs alone.
+
+Where it stops, and why:
+  145   The first CHECK TABLE of the table said Corrupt. Repair it. What a repair drops is not among the rows that are compared.
+  1205  A statement or transaction had the table for a minute. Whoever comes to the table waits behind it: see that none runs for long (SHOW PROCESSLIST).
+  1231  The table has not the engine, columns, indexes, ROW_FORMAT and KEY_BLOCK_SIZE that it had when this was made, its rows could not be counted, or those
+        of a table above differed: the error says which. Until then the session may not write: a client that goes on gets error 1792 for the ALTER.
+  1242  Rows or values behind the ALTER are not those before. If nobody wrote meanwhile, the ALTER changed them: the statement at Back gives the engine
+        back, and only the backup the values.
+To go on, make the script again, and keep this one: the new one holds only what is still MyISAM, and the ways back of the rest stand here. Run a second
+time, this one stops at the first table that it converted.
+
+A client that is killed leaves its ALTER running on the server: wait until SHOW PROCESSLIST has it no more. What it did then, nobody compared.
+Ctrl-C between two statements, or in a CHECK TABLE, stops nothing: see that the client is gone."""
 # An ALTER that waits for a long transaction has all who come to the table after it wait, by default for a day (MariaDB) or a year (MySQL). What
 # `mysql --safe-updates` and a server's max_join_size end (error 1104) is the counting, of a table that is converted already too.
 # Where InnoDB was switched off or forbidden since, the ALTER ended without an error, and the table stayed as it was (MySQL 8.0).
@@ -104,25 +121,9 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
     yield from _without_an_end(migration.here)
     yield OF_THE_SESSION
     yield in_comments(
-        f"{tables_of(len(ready))} of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch.\n"
-        "Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole.\n"
-        "Behind each ALTER rows and values are compared with those before. Where they differ, SELECT ... AS same_rows_and_values ends with error 1242, and a\n"
-        "client that reads this file stops there (mysql < FILE, without --force; SOURCE goes on). If nobody wrote meanwhile, the ALTER changed them: the\n"
-        "statement at Back gives the engine back, and only the backup the values.\n"
-        "Before each ALTER the session may not write until it is seen that the table has the engine, columns, indexes, ROW_FORMAT and KEY_BLOCK_SIZE that it had\n"
-        "when this was made. Where it has not, its rows could not be counted, or the rows of a table above differed, SET SESSION ... = IF(...) ends with error 1231,\n"
-        "which says so; a client that goes on gets error 1792 for the ALTER.\n"
-        "Behind a statement or transaction that has the table, it waits for a minute (error 1205), as whoever comes to the table then waits behind it: look first\n"
-        "that none runs for long (SHOW PROCESSLIST). These settings are of the session: run them first in each one.\n"
-        "To go on after a stop, make the script again, and keep this one: the new one holds only what is still MyISAM, and the ways back of the rest stand\n"
-        "here. Run a second time, this one stops at the first table that it converted.\n"
-        "Where the first CHECK TABLE of a table says Corrupt, the count behind it ends with error 145, and a client stops there; one that goes on leaves this table as\n"
-        "it is. Repair the table, and make the script again. What a repair drops is not among the rows that are compared. CHECK TABLE and the counts read the whole\n"
-        "table, and before the ALTER they keep writers waiting, too: the times below are those of the ALTERs alone."
-    )
-    yield in_comments(
-        "A client that is killed leaves its ALTER running on the server: wait until SHOW PROCESSLIST has it no more. What it did then, nobody compared.\n"
-        "Ctrl-C between two statements, or in a CHECK TABLE, stops nothing: see that the client is gone."
+        f"{tables_of(len(ready))} of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch:\n"
+        "mysql < FILE, without --force; SOURCE goes on behind errors. The settings above are of the session: run them first in each one.\n"
+        f"{HOW_IT_STOPS}"
     )
     if migration.merges:
         yield in_comments(OF_MERGES)
@@ -133,6 +134,10 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         yield in_comments(kept)
     for name, why in migration.killed:
         yield offered(f"{name}: {why}")
+    if migration.killed:
+        yield in_comments(
+            "As long as such a file is there, this script stops before its first ALTER: make it again then."
+        )
     if migration.dump_needed:
         yield in_comments(migration.dump_needed)
     if migration.foreign_keys_unknown:
@@ -198,7 +203,7 @@ def _batches(ready: Sequence[Prediction], migration: Migration) -> Iterator[str]
         )
         if migration.here.logs_changes and not migration.here.clustered:
             yield from _in_use(batch[0].name[0])
-        asked = moved_on(migration.merges, migration.here)
+        asked = moved_on(migration.merges, migration.here, lost=bool(migration.killed))
         yield asked if any(_stands(one, migration) for one in batch) else offered(asked)
         for one in batch:
             yield from _table(one, migration)

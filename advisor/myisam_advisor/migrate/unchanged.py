@@ -20,6 +20,7 @@ from myisam_exporter.server.sql import Sql, plain_words, quote_text, sql_list, s
 CHANGED = "changed since this script was made - make it again: "
 NOT_COUNTED = "rows not counted - see the error above and make this script again: "
 NEW_MERGE = "a MERGE table that came since this script was made - make it again: "
+LOST_NAME = "a server was killed in an ALTER and a table may have lost its name - see the head of this script"
 DIFFERED = "rows or values of a table above are not as they were before its ALTER - look there first"
 NOW_READ_ONLY = "the server became read-only since this script was made - run it on the source of this replica"
 # Numbers that are not there are not alike: a client that lost its connection between two pasted batches has none, nor has a count that failed.
@@ -136,8 +137,13 @@ def _type_name(column: Column) -> str | None:
     return TYPES.get(column.type) or (OF_BYTES if column.collation == BINARY else OF_TEXTS).get(column.type)
 
 
-def moved_on(known: Sequence[TableName], here: ServerKind) -> Sql:
-    """What holds for all tables: the server became read-only, or has a MERGE table besides these, of which no table tells that it became a part."""
+def moved_on(known: Sequence[TableName], here: ServerKind, *, lost: bool = False) -> Sql:
+    """What holds for all tables: the server became read-only, or has a MERGE table besides these, of which no table tells that it became a part.
+
+    `lost`: a table may have lost its name. Which one is the last that an ALTER ran on, as long as no other runs; and comments are read by no client.
+    """
+    if lost:
+        return statement("SET @moved_on = {};", quote_text(LOST_NAME))
     # No table is called so; and '' is NULL where sql_mode has EMPTY_STRING_IS_NULL, which no name would differ from.
     nobody = quote_text(".")
     named = sql_list(quote_text(".".join(name)) for name in sorted(known)) if known else nobody
