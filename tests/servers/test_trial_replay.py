@@ -336,6 +336,6 @@ def test_connections_that_were_there_at_once_are_all_taken(server: PrivateServer
         server.execute("SET GLOBAL max_connections = 151")
         schedule = write_schedule(events, survey(events, judging), judging, folder / "a", frozenset({"shop"}), lambda _: "")
         assert schedule.at_once == many
-        sent = send(server, schedule, MAXIMUM_SPEED, 3, account="root")
+        sent = send(server, schedule, MAXIMUM_SPEED, 60, account="root")
         answers = [answer for thread in range(len(schedule.plans)) for answer in sent.answers(thread)]
     assert [(answer.error, answer.rows) for answer in answers] == [(0, 1)] * (3 * many)

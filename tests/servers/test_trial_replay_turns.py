@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.schedule import write_schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, Sent, send
@@ -22,7 +25,7 @@ def apart_seconds(server: PrivateServer, folder: Path, second_at: int, *, knows_
 
     judging = Judging()
     schedule = write_schedule(events, survey(events, judging), judging, folder, frozenset({"shop"}), lambda _: "", knows_moments=knows_moments)
-    sent = send(server, schedule, MAXIMUM_SPEED, 3, account="root")
+    sent = send(server, schedule, MAXIMUM_SPEED, 60, account="root")
     assert sent.lost_turns == 0
     answers = [answer for thread in range(2) for answer in sent.answers(thread)]
     first, second = sorted(answer.begun_nanoseconds / 1e9 for answer in answers if answer.duration_nanoseconds > 4e8)
@@ -40,7 +43,7 @@ def sent_at_once(server: PrivateServer, folder: Path, events: list[Event]) -> Se
     """What comes of a recording with whole seconds, as fast as it goes."""
     judging = Judging()
     schedule = write_schedule(events, survey(events, judging), judging, folder, frozenset({"shop"}), lambda _: "")
-    return send(server, schedule, MAXIMUM_SPEED, 3, account="root")
+    return send(server, schedule, MAXIMUM_SPEED, 60, account="root")
 
 
 def test_nobody_waits_with_a_lock_for_a_turn_that_it_holds_up(mariadb: PrivateServer) -> None:
@@ -78,3 +81,11 @@ def test_turns_that_do_not_come_hold_up_a_run_for_ten_seconds_in_all(mariadb: Pr
         assert sent.lost_turns == 5
         [begun] = [[answer.begun_nanoseconds / 1e9 for answer in answers] for answers in map(list, map(sent.answers, range(3))) if len(answers) == 5]
     assert 5 < begun[0] < begun[-1] < 12  # the lock is held for 13
+
+
+def test_a_run_is_given_up_at_its_limit(mariadb: PrivateServer) -> None:
+    judging, events = Judging(), [workloads.event(1, 0, b"SELECT name FROM words WHERE id = 1 AND SLEEP(3) = 1", 1)]
+    with shop(mariadb), by_anybody() as folder:
+        schedule = write_schedule(events, survey(events, judging), judging, folder / "a", frozenset({"shop"}), lambda _: "")
+        with pytest.raises(TrialError, match=r"did not end within 1 s: .* \(--budget\)"):
+            send(mariadb, schedule, MAXIMUM_SPEED, 1, account="root")

@@ -23,7 +23,7 @@ from myisam_advisor.trial.statements.figures import answered_otherwise, compare,
 from myisam_advisor.trial.statements.parts import cpu_seconds
 from myisam_advisor.trial.statements.replay_result import KindResult
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule, write_schedule
-from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
+from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, longest_run, send
 from myisam_advisor.trial.statements.stages import make_account
 from myisam_advisor.trial.statements.survey import Judging, folds_names, survey
 from myisam_advisor.trial.statements.tally import ReplayRun, tally
@@ -112,16 +112,17 @@ class RecordedStatements:
     def _rounds(
         self, ways: Mapping[str, _Way], schedule: Schedule, seconds: float, limits: Limits
     ) -> Rounds[ReplayRun]:
-        variants = {name: partial(self._run, way, schedule, seconds) for name, way in ways.items()}
+        limit_seconds = longest_run(limits.budget_seconds, seconds)
+        variants = {name: partial(self._run, way, schedule, limit_seconds) for name, way in ways.items()}
         return run_told_rounds(variants, lambda run: run.rate(MAXIMUM_SPEED), limits, self._listener)
 
-    def _run(self, way: _Way, schedule: Schedule, seconds: float) -> ReplayRun:
+    def _run(self, way: _Way, schedule: Schedule, limit_seconds: float) -> ReplayRun:
         server = way.one.server
         if way.kept is not None:
             put_back(way.one, way.kept)
             way.one.warm(self._tables)
         waited, before = way.one.locks(), cpu_seconds(server)
-        sent = send(server, schedule, MAXIMUM_SPEED, seconds)
+        sent = send(server, schedule, MAXIMUM_SPEED, limit_seconds)
         run = tally(schedule, sent, cpu_seconds(server) - before)
         way.locks = way.locks.plus(way.one.locks().since(waited))
         return run

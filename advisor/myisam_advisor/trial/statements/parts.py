@@ -15,7 +15,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.effects import NO_EFFECTS, Effects
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.schedule import Schedule, write_schedule
-from myisam_advisor.trial.statements.sender import Sent, send
+from myisam_advisor.trial.statements.sender import Sent, longest_run, send
 from myisam_advisor.trial.statements.stages import Stage, StagedTable
 from myisam_advisor.trial.statements.survey import Judging, Survey, survey
 from myisam_advisor.trial.statements.tally import ReplayRun, keep_usual, tally
@@ -147,7 +147,8 @@ class Parts:
         with set_up():
             stage.restore()
             before, ready = cpu_seconds(server), time.monotonic()
-            sent = send(server, schedule, self._options.speed, self.whole.seconds, stop_seconds=stop_seconds)
+            limit_seconds = longest_run(self._options.budget_seconds, self.whole.seconds)
+            sent = send(server, schedule, self._options.speed, limit_seconds, stop_seconds=stop_seconds)
             answered = time.monotonic()
             stage.expect_tables()
             run = tally(schedule, sent, cpu_seconds(server) - before)

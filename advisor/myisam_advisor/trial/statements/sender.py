@@ -32,6 +32,7 @@ SCRIPT_TEXT = SCRIPT.read_bytes()
 MAXIMUM_SPEED, RECORDED_SPEED = "max", "1"
 # Above this share of the CPU time of sender and server, the sender hides a part of the server's differences.
 BUSY_SENDER_SHARE = 0.3
+# No run is given up before the first; without a budget, none before so many times what it was recorded in.
 SHORTEST_LIMIT_SECONDS, LONGEST_SLOWDOWN = 120.0, 20.0
 
 
@@ -66,18 +67,17 @@ def send(
     server: PrivateServer,
     schedule: Schedule,
     speed: str,
-    recorded_seconds: float,
+    limit_seconds: float,
     *,
     stop_seconds: float = 0,
     account: str = ACCOUNT,
 ) -> Sent:
-    """Send what was written for it, which was recorded in so many seconds, and wait for the answers.
+    """Send what was written for it, and wait for the answers, for so many seconds at most.
 
     After `stop_seconds` (0: never) nothing more is sent: what is left has no answer, and no error.
-    Raises TrialError when sysbench is missing, fails, or takes far longer than the recording.
+    Raises TrialError when sysbench is missing, fails, or takes longer than the limit.
     """
     program, folder, statements = sender_program(), schedule.folder, schedule.statements
-    limit_seconds = max(SHORTEST_LIMIT_SECONDS, recorded_seconds * LONGEST_SLOWDOWN)
     script = folder / SCRIPT.name
     if not script.exists():
         script.write_bytes(SCRIPT_TEXT)
@@ -108,6 +108,12 @@ def send(
         said = [line for line in (done.stdout + done.stderr).splitlines() if "FATAL" in line or "cannot" in line]
         raise TrialError(f"sysbench failed: {'; '.join(said[:2])[:500] or (done.stderr or done.stdout)[-500:]}")
     return Sent(folder, [read_report(_head(folder, number)) for number in range(len(statements))])
+
+
+def longest_run(budget_seconds: float | None, recorded_seconds: float) -> float:
+    """Seconds that one run may take: as long as all of them together; without a budget, far longer than the recording."""
+    longest = recorded_seconds * LONGEST_SLOWDOWN if budget_seconds is None else budget_seconds
+    return max(SHORTEST_LIMIT_SECONDS, longest)
 
 
 def _make_room(server: PrivateServer, connections: int) -> None:

@@ -23,7 +23,7 @@ from myisam_advisor.trial.statements.material import Material, ReplayOptions
 from myisam_advisor.trial.statements.parts import Part, Parts
 from myisam_advisor.trial.statements.replay_result import KindResult, KindVariant
 from myisam_advisor.trial.statements.schedule import ONE_BY_ONE, Schedule
-from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, send
+from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, longest_run, send
 from myisam_advisor.trial.statements.stages import Stage
 from myisam_advisor.trial.statements.survey import Judging, Survey, options_fold_names, survey
 from myisam_advisor.trial.statements.tally import ReplayRun, rows_answered, seen_answers, usual_answer
@@ -177,7 +177,8 @@ class RecordedOnBoth:
         budget = self._material.budget_seconds
         stop = 0.0 if budget is None else budget * ANSWERS_SHARE / PASSES
         stage.restore()
-        sent = send(stage.server, schedule, MAXIMUM_SPEED, self._found.seconds, stop_seconds=stop)
+        limit_seconds = longest_run(budget, self._found.seconds)
+        sent = send(stage.server, schedule, MAXIMUM_SPEED, limit_seconds, stop_seconds=stop)
         return [array("q", map(usual_answer, sent.answers(number))) for number in range(len(schedule.plans))]
 
     def _refused(
