@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from myisam_advisor.cli.kept_trials import Keeping, keep
 from myisam_advisor.proofs.changes import changes_of
 from myisam_advisor.proofs.recordings import DIFFERING_SHARE, UNKNOWN_RECORDING, Recording
+from myisam_advisor.texts.templates import percent
 
 if TYPE_CHECKING:
     from myisam_advisor.proofs.proof import Kind, Proof
@@ -206,9 +207,9 @@ def _why_not_told(variant: Tried, fidelity: LikeTheRecording | None) -> str:
         return ""
     share = fidelity.window.sent_share
     if share < SPEAKING_SHARE and _is_of_the_server(variant):
-        return f"statements with {share:.0%} of the recorded time were sent, and those say nothing of a setting of the whole server: {SPEAKING_SHARE:.0%} do"
+        return f"statements with {percent(share)} of the recorded time were sent, and those say nothing of a setting of the whole server: {percent(SPEAKING_SHARE)} do"
     if fidelity.sender_cpu_share > BUSY_SENDER_SHARE and variant.verdict == NO_DIFFERENCE:
-        return f"the sender took {fidelity.sender_cpu_share:.0%} of the CPU time, and may have hidden a difference (up to {BUSY_SENDER_SHARE:.0%} it does not)"
+        return f"the sender took {percent(fidelity.sender_cpu_share)} of the CPU time, and may have hidden a difference (up to {percent(BUSY_SENDER_SHARE)} it does not)"
     if fidelity.lost_turns and variant.verdict == NO_DIFFERENCE:
         return f"runs stood still for seconds, because writes waited in vain for their turn ({fidelity.lost_turns}), and that may have hidden a difference"
     return ""
@@ -240,17 +241,17 @@ def _why_nothing(fidelity: LikeTheRecording) -> str:
     window = fidelity.window
     if window.left_out:
         share = sum(one.recorded_share for one in window.left_out)
-        what = f"statements with {share:.0%} of the recording's {'time' if window.tells_times else 'number, whose weight it does not tell,'}"
+        what = f"statements with {percent(share)} of the recording's {'time' if window.tells_times else 'number, whose weight it does not tell,'}"
         return f"{what} could not be sent, and so nothing is proved: see what was left out, and why."
     if not window.proves:
         told = "a part of the recording was replayed, which tells no times, so that what has weight in the rest is not known"
         if window.tells_times:
             share = sum(one.recorded_share for one in window.absent)
-            told = f"statements with {share:.0%} of the recording's time were not replayed"
+            told = f"statements with {percent(share)} of the recording's time were not replayed"
         return f"{told}, and so nothing is proved: give it more time (--budget)."
     if fidelity.differing_share > DIFFERING_SHARE:
         return (
-            f"statements with {fidelity.differing_share:.0%} of the weight were not answered as recorded ({DIFFERING_SHARE:.0%} at most), "
+            f"statements with {percent(fidelity.differing_share)} of the weight were not answered as recorded ({percent(DIFFERING_SHARE)} at most), "
             "and so nothing is proved: copy sooner after the recording, or at a quiet time (myisam-advisor prove does both at once)."
         )
     return ""

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
-from myisam_advisor.texts.templates import figure, printable
+from myisam_advisor.texts.templates import figure, percent, printable
 from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison, Run, median_of
 from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
@@ -149,7 +149,7 @@ def course_line(course: Course | None) -> str:
     if course.warm_up_rounds:
         said.append(f"{course.warm_up_rounds} more before the rates had settled")
     if course.is_busy:
-        share = "most" if course.others_cpu_share is None else f"{course.others_cpu_share:.0%}"
+        share = "most" if course.others_cpu_share is None else percent(course.others_cpu_share)
         said.append(f"others took {share} of the processors: nothing is concluded")
     elif course.disturbed_rounds:
         said.append(f"{course.disturbed_rounds} more while others had the processors")
@@ -165,7 +165,7 @@ def noise_lines(result: TrialResult) -> list[str]:
     if medians:
         worst = max(noise.worst for noise in noises if noise.worst is not None)
         lines.append(
-            f"Noise of this machine: two equal runs differ by {statistics.median(medians):.1%} in the median, {worst:.1%} at most."
+            f"Noise of this machine: two equal runs differ by {percent(statistics.median(medians))} in the median, {percent(worst)} at most."
         )
     unclear = [
         workload.name
@@ -183,9 +183,7 @@ def client_lines(result: TrialResult) -> list[str]:
     if not shares:
         return []
     worst = max(shares, key=lambda name: shares[name])
-    said = (
-        f"The client took {min(shares.values()):.0%} to {shares[worst]:.0%} of the CPU time that client and server took"
-    )
+    said = f"The client took {percent(min(shares.values()))} to {percent(shares[worst])} of the CPU time that client and server took"
     if shares[worst] <= CLIENT_SHARE_LIMIT:
         return [f"{said}: it is not the bottleneck."]
     loud = [name for name, share in shares.items() if share > CLIENT_SHARE_LIMIT]

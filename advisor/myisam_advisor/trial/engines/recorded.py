@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.texts.templates import object_name
+from myisam_advisor.texts.templates import object_name, percent
 from myisam_advisor.trial.engines.result import Answers, KindSpeed, Recorded
 from myisam_advisor.trial.engines.settings import MYISAM
 from myisam_advisor.trial.engines.stage import NONE_YET, EngineServer, Locks, keep_data, put_back
@@ -151,7 +151,7 @@ def told(compared: Compared) -> Answers:
 
 def _kind(kind: KindResult) -> KindSpeed:
     one = kind.variants[0]
-    share = f"{kind.share:.0%} of the time: {kind.statements:,} statements"
+    share = f"{percent(kind.share)} of the time: {kind.statements:,} statements"
     return KindSpeed(kind.fingerprint, one.times, one.low, one.high, one.verdict, note=share)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from myisam_advisor.texts.templates import percent
 from myisam_advisor.trial.comparison import Comparison, compare_pairs
 from myisam_advisor.trial.rounds import Rounds, doubted
 from myisam_advisor.trial.statements.replay_result import Difference, KindResult, KindVariant
@@ -54,7 +55,7 @@ def answered_otherwise(kinds: Sequence[str], baseline: Sequence[ReplayRun], chan
     share, of = sum(more.values()) / max(answered, 1), "the statements"
     if of_time > share:
         share, of = of_time, "the statements, by their time,"
-    return f"{share:.1%} of {of} are answered otherwise under it, so that its speed says nothing: {kinds[kind]} {what}"
+    return f"{percent(share)} of {of} are answered otherwise under it, so that its speed says nothing: {kinds[kind]} {what}"
 
 
 def _further_shares(beyond: Counter[tuple[int, int]], changed: Sequence[ReplayRun]) -> dict[int, float]:

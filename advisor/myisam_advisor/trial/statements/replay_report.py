@@ -16,7 +16,7 @@ from myisam_advisor.proofs.recordings import DIFFERING_SHARE
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.lists import listed
-from myisam_advisor.texts.templates import figure, printable, size
+from myisam_advisor.texts.templates import figure, percent, printable, size
 from myisam_advisor.trial import chart
 from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT, Comparison
 from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, SHOWN_KIND_CHARACTERS, STYLES, course_line
@@ -37,7 +37,6 @@ from myisam_advisor.workload.document import source_title
 # What is within this of the recording's length was sent at its moments.
 PACE_TOLERANCE = 0.02
 MOST_REASONS, MOST_ABSENT, MOST_TABLES = 8, 20, 20
-LEAST_PERCENT = 0.01
 
 
 def as_json(result: ReplayResult, further: Mapping[str, object]) -> str:
@@ -74,7 +73,7 @@ def conclusion(result: ReplayResult) -> str:
 
 def _doubt(fidelity: Fidelity) -> str:
     if fidelity.differing_share > DIFFERING_SHARE:
-        return f" But {fidelity.differing_share:.0%} was not answered as recorded: another load than yours was measured, see below."
+        return f" But {percent(fidelity.differing_share)} was not answered as recorded: another load than yours was measured, see below."
     if not fidelity.window.proves:
         return " But statements of weight were not sent: it says nothing of the whole recording, see below."
     return ""
@@ -127,7 +126,7 @@ def _workload(result: ReplayResult) -> str:
     said = f"{told.get('statements', '?')} statements of {told.get('connections', '?')} connections in {told.get('seconds', '?')} s, {pace}"
     window = result.fidelity.window
     if not window.is_whole:
-        said = f"the first {window.seconds:.1f} s ({_percent(window.time_share)} of the {_unit(window)}) of {said}"
+        said = f"the first {window.seconds:.1f} s ({percent(window.time_share)} of the {_unit(window)}) of {said}"
     return f"{said}; {told['truncated']}" if "truncated" in told else said
 
 
@@ -172,7 +171,8 @@ def _kind(number: int, kind: KindResult) -> Iterable[RenderableType]:
     shown = kind.fingerprint[:SHOWN_KIND_CHARACTERS] + ("..." if len(kind.fingerprint) > SHOWN_KIND_CHARACTERS else "")
     yield Text.assemble((f"{number}. ", "bold"), printable(shown))
     yield Text(
-        f"   {kind.share:.0%} of the time: {kind.statements:,} statements, {kind.milliseconds:.3f} ms each", style="dim"
+        f"   {percent(kind.share)} of the time: {kind.statements:,} statements, {kind.milliseconds:.3f} ms each",
+        style="dim",
     )
     grid = Table.grid(padding=(0, 2))
     grid.add_column(overflow="fold", ratio=1)
@@ -194,7 +194,7 @@ def fidelity_lines(fidelity: Fidelity, speed: str) -> list[str]:
     known = fidelity.rows_equal + fidelity.rows_differ
     if known:
         lines.append(
-            f"Rows as recorded: {fidelity.rows_equal / known:.2%} of {known:,} statements"
+            f"Rows as recorded: {percent(fidelity.rows_equal / known)} of {known:,} statements"
             + (f"; of {fidelity.rows_unknown:,} the recording tells no rows." if fidelity.rows_unknown else ".")
         )
     else:
@@ -235,17 +235,17 @@ def _window_lines(window: Window) -> list[str]:
         return []
     lines = [
         f"Replayed is the beginning, {window.seconds:.1f} of {window.recorded_seconds:.1f} s: {window.statements:,} of "
-        f"{window.recorded_statements:,} recorded statements, {_percent(window.time_share)} of {'their time' if window.tells_times else 'the statements'}. "
+        f"{window.recorded_statements:,} recorded statements, {percent(window.time_share)} of {'their time' if window.tells_times else 'the statements'}. "
         "More would let too few rounds into the budget (--budget)."
     ]
     recorded, its = ("recorded time", "time") if window.tells_times else ("recorded statements", "statements")
     for one in window.absent[:MOST_ABSENT]:
-        lines.append(f"  not in it: {_percent(one.recorded_share)} of the {recorded}: {_shown(one.fingerprint)}")
+        lines.append(f"  not in it: {percent(one.recorded_share)} of the {recorded}: {_shown(one.fingerprint)}")
     if len(window.absent) > MOST_ABSENT:
         lines.append(f"  not in it: {len(window.absent) - MOST_ABSENT:,} more kinds (--format json names them)")
     for one in window.shifted:
         lines.append(
-            f"  {one.window_share:.0%} of its {its}, {one.recorded_share:.0%} of the whole recording's: {_shown(one.fingerprint)}"
+            f"  {percent(one.window_share)} of its {its}, {percent(one.recorded_share)} of the whole recording's: {_shown(one.fingerprint)}"
         )
     if not window.tells_times:
         lines.append("The recording tells no times: what has weight in the rest of it is not known.")
@@ -262,7 +262,7 @@ def _left_out_lines(window: Window) -> list[str]:
         return []
     recorded = "recorded time" if window.tells_times else "recorded statements"
     lines = [
-        f"  of weight among them: {_percent(one.recorded_share)} of the {recorded}: {_shown(one.fingerprint)}"
+        f"  of weight among them: {percent(one.recorded_share)} of the {recorded}: {_shown(one.fingerprint)}"
         for one in window.left_out[:MOST_ABSENT]
     ]
     if len(window.left_out) > MOST_ABSENT:
@@ -277,16 +277,12 @@ def _unit(window: Window) -> str:
     return "statements' time" if window.tells_times else "statements"
 
 
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= LEAST_PERCENT else f"less than {LEAST_PERCENT:.0%}"
-
-
 def _shown(fingerprint: str) -> str:
     return fingerprint[:SHOWN_KIND_CHARACTERS]
 
 
 def _sender_line(share: float) -> str:
-    said = f"The sender took {share:.0%} of the CPU time that it and the server took"
+    said = f"The sender took {percent(share)} of the CPU time that it and the server took"
     if share <= BUSY_SENDER_SHARE:
         return f"{said}: it is not the bottleneck."
     return f"{said}: it is a bottleneck, and hides a part of the differences."

@@ -78,14 +78,14 @@ class OtherValues:
         """Why the variant has no speed; empty where what differs has too little weight for that."""
         if self.share < KIND_SHARE:
             return ""
-        return f"statements with {self.share:.1%} of the weight are answered otherwise under it, so that its speed says nothing: {self._first(names)}"
+        return f"statements with {percent(self.share)} of the weight are answered otherwise under it, so that its speed says nothing: {self._first(names)}"
 
     def note(self, variant: str, names: Sequence[str]) -> str:
         """The same for the report, where they have little weight; empty where nothing differs."""
         if not self.kinds:
             return ""
         more = f", and {len(self.kinds) - 1} more kinds" if len(self.kinds) > 1 else ""
-        return f"Under {variant}, statements with {self.share:.1%} of the weight are answered otherwise: {self._first(names)}{more}."
+        return f"Under {variant}, statements with {percent(self.share)} of the weight are answered otherwise: {self._first(names)}{more}."
 
     def _first(self, names: Sequence[str]) -> str:
         kind, error = next(iter(self.kinds.items()))

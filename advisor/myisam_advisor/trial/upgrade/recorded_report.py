@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from myisam_advisor.texts.templates import printable, sentence, so_many
+from myisam_advisor.texts.templates import percent, printable, sentence, so_many
 from myisam_advisor.trial.report import SHOWN_KIND_CHARACTERS, SPEEDS, STYLES, course_line
 from myisam_advisor.trial.statements.replay_result import KindVariant
 from myisam_advisor.trial.upgrade.recorded_result import ROW_COUNT, ROW_ORDER, OtherResult, RecordedUpgrade, RefusedKind
@@ -115,7 +115,7 @@ def _other(one: OtherResult) -> Iterator[RenderableType]:
 
 def _speeds(found: RecordedUpgrade, newer: str) -> Iterator[RenderableType]:
     timed: list[tuple[str, KindVariant]] = [("all statements", found.all)] if found.all else []
-    timed += [(f"{kind.share:.0%}: {kind.fingerprint}", one) for kind in found.kinds for one in kind.variants]
+    timed += [(f"{percent(kind.share)}: {kind.fingerprint}", one) for kind in found.kinds for one in kind.variants]
     if timed:
         yield _title(f"{newer} against the present version, above 1 is faster:")
         yield _table(timed)

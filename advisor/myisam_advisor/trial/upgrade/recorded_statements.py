@@ -15,6 +15,7 @@ from dataclasses import field
 from functools import partial
 from pathlib import Path
 
+from myisam_advisor.texts.templates import percent
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Course, Limits, Rounds, run_told_rounds
 from myisam_advisor.trial.statements.answers import Compared, compare_answers, selects
@@ -285,9 +286,9 @@ def _why_no_speed(answers: TwoAnswers, with_other_rows: int) -> str:
     otherwise = min((answers.answered_otherwise + with_other_rows) / sent, 1.0)
     failing = answers.refused_by_both.total() / sent
     if otherwise > OTHER_ANSWERS_SHARE:
-        return f"{otherwise:.1%} of the statements are answered otherwise, so that the speed of all together says nothing; kinds that are answered alike are told"
+        return f"{percent(otherwise)} of the statements are answered otherwise, so that the speed of all together says nothing; kinds that are answered alike are told"
     if failing > FAILING_SHARE:
-        return f"{failing:.1%} of the statements are refused by both, so that the speed of all together says nothing; kinds that are taken are told"
+        return f"{percent(failing)} of the statements are refused by both, so that the speed of all together says nothing; kinds that are taken are told"
     return ""
 
 

@@ -78,7 +78,7 @@ def test_where_kinds_of_weight_were_not_replayed_nothing_is_proved(tmp_path: Pat
     absent = (KindShare("select late from t", 0.25, 0.0), KindShare("select later from t", 0.1, 0.0))
     keeping = keep_replay(Result((Variant("one"),)), "ab", None, {}, Faithful(Window(5, 1.0, 10, 2.0, 0.5, absent)))
     assert keeping.kept == ()
-    assert keeping.why_not.startswith("statements with 35% of the recording's time were not replayed")
+    assert keeping.why_not.startswith("statements with 35 % of the recording's time were not replayed")
     assert not list(tmp_path.iterdir())
 
 
@@ -97,7 +97,7 @@ def test_where_kinds_of_weight_could_not_be_sent_nothing_is_proved(tmp_path: Pat
     left_out = (KindShare("select a from big", 0.91, 0.91),)
     keeping = keep_replay(Result((Variant("one"),)), "ab", None, {}, Faithful(Window(100, 2.0, 100, 2.0, 1.0, left_out=left_out, sent_share=0.09)))
     assert keeping.kept == ()
-    assert keeping.why_not.startswith("statements with 91% of the recording's time could not be sent, and so nothing is proved")
+    assert keeping.why_not.startswith("statements with 91 % of the recording's time could not be sent, and so nothing is proved")
     assert not list(tmp_path.iterdir())
 
 
@@ -109,14 +109,14 @@ def test_a_setting_of_the_server_wants_half_of_the_time_sent_and_a_table_of_its_
     assert [rule for rule, _, _ in keeping.kept] == ["fixed-row-format"]
     for nothing_to_keep in (Variant("own", rules=()), Variant("short", low=None)):
         assert keep_replay(Result((nothing_to_keep,)), "ab", None, {}, little).why_not == "no rule's change was measured with an interval."
-    assert keeping.why_not == "one: statements with 40% of the recorded time were sent, and those say nothing of a setting of the whole server: 50% do."
+    assert keeping.why_not == "one: statements with 40 % of the recorded time were sent, and those say nothing of a setting of the whole server: 50 % do."
 
 
 def test_where_many_were_answered_otherwise_nothing_is_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
     keeping = keep_replay(Result((Variant("one"),)), "ab", None, {}, Faithful(differing_share=0.9))
     assert keeping.kept == ()
-    assert keeping.why_not.startswith("statements with 90% of the weight were not answered as recorded (5% at most)")
+    assert keeping.why_not.startswith("statements with 90 % of the weight were not answered as recorded (5 % at most)")
     assert len(keep_replay(Result((Variant("one"),)), "ab", None, {}, Faithful(differing_share=0.05)).kept) == 1
 
 
@@ -126,7 +126,7 @@ def test_a_busy_sender_proves_no_equality_and_may_prove_a_difference(tmp_path: P
     equal = Variant("equal", times=1.0, low=0.99, high=1.01, verdict="no difference")
     keeping = keep_replay(Result((equal, Variant("one", ("pack-keys",)))), "ab", None, {}, Faithful(sender_cpu_share=0.31))
     assert [rule for rule, _, _ in keeping.kept] == ["pack-keys"]
-    assert keeping.why_not.startswith("equal: the sender took 31% of the CPU time, and may have hidden a difference")
+    assert keeping.why_not.startswith("equal: the sender took 31 % of the CPU time, and may have hidden a difference")
     assert len(keep_replay(Result((equal,)), "ab", None, {}, Faithful(sender_cpu_share=0.3)).kept) == 1
     stood_still = keep_replay(Result((equal, Variant("one", ("pack-keys",)))), "ab", None, {}, Faithful(lost_turns=2))
     assert [rule for rule, _, _ in stood_still.kept] == ["pack-keys"]

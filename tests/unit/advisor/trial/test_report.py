@@ -41,7 +41,7 @@ def course_of(course: Course) -> str:
 def test_noise_and_what_ended_the_rounds_are_said() -> None:
     text = course_of(Course(9, 2, 1, 20.0, CLEAR, Noise(8, 0.021, 0.058), 0.1))
     assert "  9 rounds until it was clear; 2 more before the rates had settled; 1 more while others had the processors\n" in text
-    assert "Noise of this machine: two equal runs differ by 2.1% in the median, 5.8% at most." in text
+    assert "Noise of this machine: two equal runs differ by 2.1 % in the median, 5.8 % at most." in text
     assert "budget" not in text
     assert "worth it" in text
 
@@ -55,7 +55,7 @@ def test_a_budget_that_ended_it_has_a_word() -> None:
 
 def test_a_busy_machine_is_named_in_the_place_of_a_verdict() -> None:
     text = course_of(Course(9, ended_by=BUDGET, others_cpu_share=0.91, is_busy=True))
-    assert "others took 91% of the processors: nothing is concluded" in text
+    assert "others took 91 % of the processors: nothing is concluded" in text
     assert "unclear" in text
     assert "worth it" not in text
     assert "gives them more" not in text

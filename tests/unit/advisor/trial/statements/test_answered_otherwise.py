@@ -15,7 +15,7 @@ def run(differences: dict[tuple[int, int], int], strayed: dict[int, int] | None 
 
 def test_errors_that_the_baseline_has_not_are_named() -> None:
     said = answered_otherwise(KINDS, [run({(1, 1062): 400})] * 2, [run({(1, 1062): 400, (0, 1054): 30})] * 2)
-    assert said == "3.0% of the statements are answered otherwise under it, so that its speed says nothing: select a from t fails with error 1054"
+    assert said == "3 % of the statements are answered otherwise under it, so that its speed says nothing: select a from t fails with error 1054"
 
 
 def test_other_rows_count_too_and_what_both_have_does_not() -> None:
@@ -27,12 +27,12 @@ def test_other_rows_count_too_and_what_both_have_does_not() -> None:
 def test_where_the_recording_tells_no_rows_the_baseline_does() -> None:
     # As when a variant deletes what is looked up: no error, and nothing found.
     said = answered_otherwise(KINDS, [run({})] * 2, [run({}, {0: 900})] * 2)
-    assert said == "90.0% of the statements are answered otherwise under it, so that its speed says nothing: select a from t returns other rows"
+    assert said == "90 % of the statements are answered otherwise under it, so that its speed says nothing: select a from t returns other rows"
 
 
 def test_rows_that_differ_among_the_baselines_own_runs_are_the_neighbours_order() -> None:
     assert answered_otherwise(KINDS, [run({}, {0: 50})] * 2, [run({}, {0: 80})] * 2) == ""
-    assert "15.0% of the statements" in answered_otherwise(KINDS, [run({}, {0: 50})] * 2, [run({}, {0: 250})] * 2)
+    assert "15 % of the statements" in answered_otherwise(KINDS, [run({}, {0: 50})] * 2, [run({}, {0: 250})] * 2)
     # One kind's disorder excuses no other.
     assert "insert into t" in answered_otherwise(KINDS, [run({}, {0: 500})] * 2, [run({}, {1: 250})] * 2)
 
@@ -47,7 +47,7 @@ def reports(failing: int = 0, seconds: float = 4.0, rows: int = 0) -> ReplayRun:
 
 def test_few_statements_with_most_of_the_time_that_fail_are_no_speed() -> None:
     said = answered_otherwise(KINDS, [reports()] * 6, [reports(failing=5, seconds=0.001)] * 6)
-    assert said == "80.0% of the statements, by their time, are answered otherwise under it, so that its speed says nothing: insert into t values (?+) fails with error 1104"
+    assert said == "80 % of the statements, by their time, are answered otherwise under it, so that its speed says nothing: insert into t values (?+) fails with error 1104"
     assert "returns other rows" in answered_otherwise(KINDS, [reports()] * 6, [reports(rows=1)] * 6)
 
 

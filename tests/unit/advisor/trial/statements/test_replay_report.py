@@ -81,7 +81,7 @@ def test_the_first_words_say_where_another_load_than_the_users_was_measured() ->
     result = a_result()
     failing = dataclasses.replace(result.fidelity, differing_share=0.97)
     assert conclusion(dataclasses.replace(result, fidelity=failing)).endswith(
-        "But 97% was not answered as recorded: another load than yours was measured, see below."
+        "But 97 % was not answered as recorded: another load than yours was measured, see below."
     )
     partly = dataclasses.replace(result.fidelity.window, left_out=(KindShare("select a from big", 0.91, 0.91),))
     unsent = dataclasses.replace(result.fidelity, window=partly)
@@ -97,15 +97,15 @@ def test_a_part_of_the_recording_is_told_as_such() -> None:
     window = Window(2_050, 12.3, 10_010, 60.0, 0.2, (absent,), (shifted,))
     part = dataclasses.replace(result.fidelity, window=window, statements=2_050, sent=2_040)
     text = " ".join(as_text(dataclasses.replace(result, fidelity=part)).split())
-    assert "Replay of the first 12.3 s (20% of the statements' time) of 10010 statements" in text
-    assert "12.3 of 60.0 s: 2,050 of 10,010 recorded statements, 20% of their time" in text
+    assert "Replay of the first 12.3 s (20 % of the statements' time) of 10010 statements" in text
+    assert "12.3 of 60.0 s: 2,050 of 10,010 recorded statements, 20 % of their time" in text
     assert "Sent: 2,040 of 2,050 statements of it." in text
-    assert "not in it: 30% of the recorded time: select late from t" in text
-    assert "40% of its time, 10% of the whole recording's: select early from t" in text
+    assert "not in it: 30 % of the recorded time: select late from t" in text
+    assert "40 % of its time, 10 % of the whole recording's: select early from t" in text
     assert "kept as no proof" in text
     assert "kept as no proof" not in as_text(result)
     tiny = dataclasses.replace(part, window=dataclasses.replace(window, time_share=0.004))
-    assert "less than 1% of their time" in " ".join(as_text(dataclasses.replace(result, fidelity=tiny)).split())
+    assert "0.4 % of their time" in " ".join(as_text(dataclasses.replace(result, fidelity=tiny)).split())
 
 
 def test_a_part_of_a_recording_without_times_is_told_in_statements() -> None:
@@ -114,9 +114,9 @@ def test_a_part_of_a_recording_without_times_is_told_in_statements() -> None:
     window = Window(1_200, 11.6, 30_600, 359.9, 0.04, absent, tells_times=False)
     part = dataclasses.replace(result.fidelity, window=window, statements=1_200, sent=1_200)
     text = " ".join(as_text(dataclasses.replace(result, fidelity=part)).split())
-    assert "Replay of the first 11.6 s (4% of the statements) of" in text
-    assert "1,200 of 30,600 recorded statements, 4% of the statements. More" in text
-    assert "not in it: 2% of the recorded statements: select 0 from t" in text
+    assert "Replay of the first 11.6 s (4 % of the statements) of" in text
+    assert "1,200 of 30,600 recorded statements, 4 % of the statements. More" in text
+    assert "not in it: 2 % of the recorded statements: select 0 from t" in text
     assert "not in it: 3 more kinds" in text
     assert "tells no times: what has weight in the rest of it is not known. What it says" in text
     assert "kept as no proof" in text
@@ -127,7 +127,7 @@ def test_what_of_weight_could_not_be_sent_is_told() -> None:
     result = a_result()
     window = dataclasses.replace(result.fidelity.window, left_out=(KindShare("select a from big", 0.91, 0.91),), sent_share=0.09)
     text = " ".join(as_text(dataclasses.replace(result, fidelity=dataclasses.replace(result.fidelity, window=window))).split())
-    assert "of weight among them: 91% of the recorded time: select a from big What it says holds for the statements that were sent, and is kept as no proof." in text
+    assert "of weight among them: 91 % of the recorded time: select a from big What it says holds for the statements that were sent, and is kept as no proof." in text
 
 
 def test_where_nothing_could_be_tried_it_says_so() -> None:
