@@ -82,7 +82,6 @@ class Memory:
     _episodes: dict[Place, Episode] = field(default_factory=dict)
     _latest: dict[Key, Episode] = field(default_factory=dict)
     _titles: dict[Key, str] = field(default_factory=dict)
-    _worst: dict[Key, str] = field(default_factory=dict)
     _silence: Silence = NO_SILENCE
     _clocks: Clocks | None = None
 
@@ -151,30 +150,22 @@ class Memory:
                 self.target, *key, finding.severity, now, now, finding.message, begin_seen=before.says_gone(key)
             )
             self._keep(fresh, turned=True)
-            self._worst[key] = finding.severity
             return Turn(CAME, fresh, finding.title)
         came_back = known.gone_at is not None
         away = max(now - known.gone_at, 0.0) if known.gone_at is not None else 0.0
         longer = replace(
             known,
-            severity=finding.severity,
-            message=finding.message,
             last_seen=max(now, known.first_seen),
             gone_at=None,
             pauses=known.pauses + came_back,
             away_seconds=known.away_seconds + away,
         )
-        self._keep(longer, turned=came_back)
-        kind = self._kind(known, finding, came_back=came_back, is_first=is_first)
-        return Turn(kind, longer, finding.title) if kind else None
-
-    def _kind(self, known: Episode, finding: Finding, *, came_back: bool, is_first: bool) -> str:
-        """What is to be told of a finding that was there before; nothing where it goes on."""
-        worst = self._worst.setdefault(known.key, known.severity)
-        if _rank(finding.severity) < _rank(worst):
-            self._worst[known.key] = finding.severity
-            return WORSE
-        return BACK if came_back else STILL if is_first else ""
+        present = replace(longer, severity=finding.severity, message=finding.message)
+        is_as_bad = _rank(finding.severity) <= _rank(known.severity)
+        self._keep(present if is_as_bad else longer, turned=came_back)
+        is_worse = _rank(finding.severity) < _rank(known.severity)
+        kind = WORSE if is_worse else BACK if came_back else STILL if is_first else ""
+        return Turn(kind, present, finding.title) if kind else None
 
     def _missed(self, key: Key, silence: Silence, now: float) -> Turn | None:
         """What the silence of this look tells of a finding that was there."""
@@ -221,7 +212,6 @@ class Memory:
     def _let_go(self, key: Key) -> None:
         del self._latest[key]
         self._titles.pop(key, None)
-        self._worst.pop(key, None)
 
     def _forget(self, now: float) -> None:
         """What ended a day ago, and the oldest of what is too much."""

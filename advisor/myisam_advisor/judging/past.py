@@ -30,6 +30,7 @@ Key = tuple[str, str]
 class Episode:
     """A finding, from when it was seen first to when it was seen last. Short absences are part of it.
 
+    `severity` and `message` are of the last look at which it was at its worst.
     `begin_seen` when it was seen not to hold just before: else it may be older. `gone_at` is when it was seen not to hold any more, None when
     it never was. `pauses` are the absences within, which took `away_seconds`.
     """

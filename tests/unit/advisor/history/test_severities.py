@@ -59,6 +59,18 @@ def test_a_new_episode_begins_with_what_it_is() -> None:
     assert server.look("critical") == [WORSE]
 
 
+def test_what_is_remembered_is_the_worst_of_it_and_a_return_is_told_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    """A disk that was full for an hour and is a notice for the last minute was no notice: the page left it out of the day's findings."""
+    caplog.set_level(logging.INFO)
+    server = Watched()
+    for severity in ("info", "critical", "info", None):
+        server.look(severity)
+    assert [one.severity for one in server.memory.past().former] == ["critical"]
+    caplog.clear()
+    server.look("info")
+    assert ": info disk-nearly-full" in caplog.text
+
+
 @pytest.mark.parametrize(("severity", "kind"), [("warning", STILL), ("info", STILL), ("critical", WORSE)])
 def test_a_daemon_that_begins_knows_how_bad_it_was_last(severity: str, kind: str) -> None:
     server = Watched()
