@@ -1,7 +1,8 @@
 """Where the server's process and files are on this machine: found from the server itself, then verified, never guessed.
 
-The process: server_process.py. A data directory counts as this server's when auto.cnf in it holds the server's own UUID, or the pid file seen
-from here names the verified process. A server in a container fails these tests, and is reported so.
+The process: server_process.py. A data directory counts as this server's when auto.cnf in it holds the server's own UUID, or the process works in it;
+where neither can be read, when the pid file seen from here names the process. Where the directory is another server's, so is a process that the pid
+file alone names. A server in a container fails these tests, and is reported so.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ def locate(
     if not directory.is_absolute() or not can_be_named(directory):
         return Location(pid, Unknown("the server names no data directory that there could be"))
     found = _directory(directory, variables, pid, pid_file, proc)
+    if found == _of_another(directory) and pid != peer_pid:
+        pid = found
     return Location(pid, found, None if isinstance(found, Unknown) else _owner(found, pid, proc))
 
 
@@ -90,22 +93,25 @@ def _directory(
         )
     verdict = _same_uuid(directory, variables.get(UUID, ""))
     if verdict is None and isinstance(pid, int):
+        verdict = _holds_directory(pid, directory, proc)
+    if verdict is None and isinstance(pid, int):
         named = read_pid(pid_file)
         verdict = None if isinstance(named, Unknown) else named in process_numbers(pid, proc)
-    if verdict is None and isinstance(pid, int):
-        verdict = _holds_directory(pid, directory, proc)
     if verdict:
         return directory
     if verdict is False:
-        return Unknown(
-            f"{directory} on this machine belongs to another server: this one's files are not visible here",
-            SHOW_PROCESS,
-        )
+        return _of_another(directory)
     # No right shows a process of another namespace.
     is_out_of_sight = isinstance(pid, Unknown) and pid.remedy == SHOW_PROCESS
     return Unknown(
         f"{directory} could not be verified as this server's",
         SHOW_PROCESS if is_out_of_sight else REMEDIES.verify_directory.format(pid_file=pid_file),
+    )
+
+
+def _of_another(directory: Path) -> Unknown:
+    return Unknown(
+        f"{directory} on this machine belongs to another server: this one's files are not visible here", SHOW_PROCESS
     )
 
 

@@ -133,7 +133,26 @@ def test_auto_cnf_may_be_anything_and_the_pid_file_decides_then(tmp_path: Path, 
 def test_auto_cnf_counts_by_its_whole_uuid(tmp_path: Path, proc: Path, text: str, uuid: str, is_ours: bool) -> None:
     (tmp_path / "auto.cnf").write_text(text)
     (tmp_path / "pid").write_text("20\n")  # it would say yes
-    assert (located(tmp_path, proc, uuid=uuid).data_directory == tmp_path) == is_ours
+    found = located(tmp_path, proc, uuid=uuid)
+    assert (found.data_directory == tmp_path) == is_ours
+    # By age and a pid file alone this process was the server's: the other server's, where the directory is that one's.
+    assert (found.pid == 20) == is_ours
+
+
+def test_a_process_that_works_elsewhere_is_not_the_servers_because_its_pid_file_says_so(tmp_path: Path, proc: Path) -> None:
+    """A server in a container, asked by TCP: its directory is seen here, and the number in its pid file is another process of this machine."""
+    directory, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    directory.mkdir()
+    elsewhere.mkdir()
+    (directory / "pid").write_text("20\n")
+    cwd = proc / "20" / "cwd"
+    cwd.symlink_to(elsewhere)
+    found = located(directory, proc)
+    assert isinstance(found.data_directory, Unknown)
+    assert isinstance(found.pid, Unknown)
+    cwd.unlink()
+    cwd.symlink_to(directory)
+    assert (located(directory, proc).pid, located(directory, proc).data_directory) == (20, directory)
 
 
 def test_the_servers_files_are_those_of_the_user_it_runs_as(tmp_path: Path, proc: Path) -> None:
