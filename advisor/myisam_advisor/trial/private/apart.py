@@ -32,6 +32,7 @@ from myisam_advisor.trial.private.channel import Channel, ChannelError, Message
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.full_disks import told
 from myisam_advisor.trial.private.own_user import OwnUser
+from myisam_advisor.trial.private.reaped_directory import expect_safe, temporary_folder
 from myisam_advisor.trial.private.workspace import Workspace
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.option_files import ENVIRONMENT_OPTIONS
@@ -104,6 +105,8 @@ def apart(work: Work, *, shows: bool = False) -> Iterator[Place]:
         with _kept(shows) as (user, place), _worker(work, shows, user, place) as channel:
             yield Place(channel)
         return
+    # Here, as what it warns of would be lost in the worker.
+    expect_safe(temporary_folder().resolve())
     with _worker(work, shows, None, None) as channel:
         yield Place(channel)
 

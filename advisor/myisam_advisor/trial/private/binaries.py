@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.private.reaped_directory import changed_by_others
 from myisam_advisor.trial.private.unprivileged import words_before
-from myisam_advisor.trial.private.workspace import changed_by_others
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.bounded_reading import first_bytes
 

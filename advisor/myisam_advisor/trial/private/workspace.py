@@ -8,16 +8,13 @@ only root could have changed, by a program that follows no link (rm -rf goes by 
 from __future__ import annotations
 
 import contextlib
-import grp
 import os
-import pwd
 import secrets
-import stat
 import subprocess
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.private.reaped_directory import temporary_folder
+from myisam_advisor.trial.private.reaped_directory import expect_safe, temporary_folder
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 INNER = "w"
@@ -89,36 +86,6 @@ def _take_back(parent: int, name: str) -> None:
         with contextlib.suppress(OSError):
             os.rmdir(path, dir_fd=parent)
     os.close(parent)
-
-
-def expect_safe(directory: Path) -> None:
-    """Raises TrialError where somebody else than root could put another directory in this one's place, or in that of one above it."""
-    others = changed_by_others(directory)
-    if others is not None:
-        raise TrialError(
-            f"{others} can be changed by others than root, so no trial of root's may work below it: choose another TMPDIR (/tmp)."
-        )
-
-
-def changed_by_others(path: Path) -> Path | None:
-    """What somebody else than root and us could change, or put another in the place of: this, or what it lies in. The path has no links. Raises OSError."""
-    for one in (path, *path.parents):
-        status = one.stat(follow_symlinks=False)
-        others_may_write = bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
-        if others_may_write and not status.st_mode & stat.S_IWOTH and _is_ours_alone(status.st_gid):
-            others_may_write = False
-        if status.st_uid not in (0, os.geteuid()) or (others_may_write and not status.st_mode & stat.S_ISVTX):
-            return one
-    return None
-
-
-def _is_ours_alone(group: int) -> bool:
-    """Whether it is the group that we have for ourselves, of our name: with it goes a umask of 002, as Ubuntu and Fedora set it."""
-    try:
-        user, ours = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
-    except KeyError:
-        return False
-    return os.geteuid() != 0 and ours.gr_name == user and set(ours.gr_mem) <= {user}
 
 
 def _made(parent: int) -> str:

@@ -20,7 +20,7 @@ import pytest
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.intervals import PRIOR_VARIANCE_OF_MANY
-from myisam_advisor.trial.private import own_user, workspace
+from myisam_advisor.trial.private import own_user, reaped_directory, workspace
 from myisam_advisor.trial.private.apart import PRELOADED_LATE, apart, as_other
 from myisam_advisor.trial.private.channel import MAXIMUM_MESSAGE_BYTES, Channel, ChannelError
 from myisam_advisor.trial.results import TrialResult, WorkloadResult, from_document
@@ -282,10 +282,23 @@ def test_a_directory_is_made_only_where_nobody_else_can_exchange_it(folder: Path
     os.chown(inner.parent, owner, owner)
     inner.parent.chmod(mode)
     if is_safe:
-        workspace.expect_safe(inner)
+        reaped_directory.expect_safe(inner)
     else:
         with pytest.raises(TrialError, match=rf"{inner.parent} can be changed by others than root"):
-            workspace.expect_safe(inner)
+            reaped_directory.expect_safe(inner)
+
+
+def test_who_is_not_root_is_warned_once_where_others_can_exchange_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """A volume of a container is such a directory, and who has no other is not refused."""
+    us = os.geteuid() or 54321
+    os.chown(tmp_path, us, -1)
+    tmp_path.chmod(0o777)
+    monkeypatch.setattr(os, "geteuid", lambda: us)
+    for _ in range(2):
+        reaped_directory.expect_safe(tmp_path)
+    (warned,) = caplog.messages
+    assert warned.startswith(f"{tmp_path} can be changed by other users")
+    monkeypatch.undo()
 
 
 def ends() -> tuple[Channel, socket.socket]:
