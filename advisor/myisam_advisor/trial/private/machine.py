@@ -35,18 +35,21 @@ def only_one() -> Iterator[None]:
             if error.errno != errno.EADDRINUSE:
                 raise
             raise TrialError(
-                f"another trial is running on this machine{_who()}: two would measure each other. Wait for its end."
+                f"another trial is running on this machine ({_who()}): two would measure each other. Wait for its end."
             ) from None
         yield
 
 
 def _who() -> str:
+    """What is known of who has it. Any user may: each may load the machine as well, so that a lock which nobody else can hold would keep no measurement quiet."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
         other.settimeout(1)
         other.connect(LOCK_NAME)
-        pid = struct.unpack("3i", other.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))[0]
-        return f" (process {pid})"
-    return ""
+        pid, user, _ = struct.unpack(
+            "3i", other.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        )
+        return f"process {pid} of user {user}"
+    return "no trial that answers: ss -xap | grep myisam-advisor-trial names the process"
 
 
 def be_polite() -> None:

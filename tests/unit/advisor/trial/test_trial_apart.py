@@ -20,7 +20,7 @@ import pytest
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.intervals import PRIOR_VARIANCE_OF_MANY
-from myisam_advisor.trial.private import own_user, reaped_directory, workspace
+from myisam_advisor.trial.private import own_user, reaped_directory
 from myisam_advisor.trial.private.apart import PRELOADED_LATE, apart, as_other
 from myisam_advisor.trial.private.channel import MAXIMUM_MESSAGE_BYTES, Channel, ChannelError
 from myisam_advisor.trial.results import TrialResult, WorkloadResult, from_document

@@ -3,6 +3,7 @@
 import grp
 import os
 import pwd
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -66,10 +67,19 @@ def test_a_statement_with_a_line_break_cannot_be_written_down(tmp_path: Path) ->
 
 def test_one_trial_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "LOCK_NAME", f"\0myisam-advisor-test-{os.getpid()}")
-    with machine.only_one(), pytest.raises(TrialError, match=r"another trial is running on this machine \(process \d+\)"), machine.only_one():
+    with machine.only_one(), pytest.raises(TrialError, match=rf"another trial is running on this machine \(process {os.getpid()} of user {os.geteuid()}\)"), machine.only_one():
         pass
     with machine.only_one():
         pass
+
+
+def test_who_has_the_lock_without_a_trial_can_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any user may bind this name. One that does not listen was called a trial, and not told."""
+    monkeypatch.setattr(machine, "LOCK_NAME", f"\0myisam-advisor-test-{os.getpid()}")
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(machine.LOCK_NAME)
+        with pytest.raises(TrialError, match=r"no trial that answers: ss -xap"), machine.only_one():
+            pass
 
 
 def test_room_is_asked_for_before_it_is_taken(tmp_path: Path) -> None:
