@@ -15,7 +15,7 @@ from myisam_advisor.migrate.places import NOT_GIVEN_BACK
 from myisam_advisor.migrate.prediction import Migration, Prediction
 from myisam_advisor.migrate.replication import of_replication
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
-from myisam_advisor.migrate.unchanged import ALIKE, forgets, moved_on, writes_again
+from myisam_advisor.migrate.unchanged import ALIKE, forgets, moved_on, stops_as_lost, writes_again
 from myisam_advisor.migrate.way_back import back, without_comment
 from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
 from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain, offered
@@ -135,9 +135,8 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
     for name, why in migration.killed:
         yield offered(f"{name}: {why}")
     if migration.killed:
-        yield in_comments(
-            "As long as such a file is there, this script stops before its first ALTER: make it again then."
-        )
+        yield in_comments("As long as such a file is there, this script stops here: make it again then.")
+        yield stops_as_lost(migration.here)
     if migration.dump_needed:
         yield in_comments(migration.dump_needed)
     if migration.foreign_keys_unknown:

@@ -137,6 +137,11 @@ def _type_name(column: Column) -> str | None:
     return TYPES.get(column.type) or (OF_BYTES if column.collation == BINARY else OF_TEXTS).get(column.type)
 
 
+def stops_as_lost(here: ServerKind) -> Sql:
+    """Ends with error 1231, which says that a table may have lost its name, whether there is anything to convert or not."""
+    return statement("SET SESSION {} = {};", reads_only(here), quote_text(LOST_NAME))
+
+
 def moved_on(known: Sequence[TableName], here: ServerKind, *, lost: bool = False) -> Sql:
     """What holds for all tables: the server became read-only, or has a MERGE table besides these, of which no table tells that it became a part.
 
