@@ -1,8 +1,11 @@
 """Shares as percentages: what is left is not rounded away, and what is there is not written as a power of ten."""
 
+import re
+
 import pytest
 
 from myisam_advisor.texts.templates import percent
+from tests.support.repository import ROOT
 
 
 @pytest.mark.parametrize(
@@ -23,3 +26,9 @@ from myisam_advisor.texts.templates import percent
 )
 def test_a_share_is_said_as_what_it_is(share: float, words: str) -> None:
     assert percent(share) == words
+
+
+def test_no_share_is_written_otherwise() -> None:
+    """Python's own format gives 100% for 99.96 %."""
+    written = [path.name for package in ("advisor", "exporter") for path in (ROOT / package).rglob("*.py") if re.search(r":\.\d%[}]", path.read_text("utf-8"))]
+    assert written == []
