@@ -81,7 +81,7 @@ class Quote:
 
     workload: str
     variant: str
-    flavours: tuple[str, ...] = FLAVOURS
+    flavours: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ class Suppression:
 
     rule: str
     reason: str
-    object: str = "*"
-    until: date | None = None
+    object: str
+    until: date | None
 
     def expired(self, today: date) -> bool:
         """Whether its last day is over."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.catalogue.measured import rebuild_rates_for
@@ -94,9 +94,9 @@ class ChangePlan:
     rollback: Sequence[tuple[Finding, Sequence[Statement]]]
     verification: Sequence[tuple[Finding, Sequence[Statement]]]
     notes: Sequence[str]
-    without_change: Sequence[Finding] = field(default_factory=tuple)
-    settings_note: str = ""
-    not_seen: Sequence[str] = ()
+    without_change: Sequence[Finding]
+    settings_note: str
+    not_seen: Sequence[str]
 
     @property
     def is_empty(self) -> bool:

@@ -29,7 +29,7 @@ class EngineWish:
     engines: tuple[str, ...]
     program: str
     workload: Path | None
-    keeps: bool = True
+    keeps: bool
 
 
 def expect_engine_options(wish: ReplayWish, copy: CopyOptions, column: str, chart_path: Path | None) -> None:

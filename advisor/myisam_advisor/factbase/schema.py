@@ -19,7 +19,7 @@ _DESCRIBE = re.compile(
 )
 
 
-def describe_tables(only: str | None = None) -> str:
+def describe_tables(only: str | None) -> str:
     """The fact tables and columns with type, meaning and source.
 
     Raises UserError for a table that does not exist.

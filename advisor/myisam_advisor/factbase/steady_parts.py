@@ -66,7 +66,7 @@ class _Answer:
     fillings: tuple[int, ...]
     asked_at: int
     result: Result | None
-    whole: Chosen | Summed | None = None
+    whole: Chosen | Summed | None
 
 
 @dataclass(slots=True)

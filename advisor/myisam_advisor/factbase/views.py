@@ -39,7 +39,7 @@ def result_of(facts: FactSet, table: str) -> Result:
     return Result(tuple(known), [tuple(row[place] for place in places) for row in rows.rows])
 
 
-def tables_as_text(facts: FactSet, format_name: str, reader: TextIO | None = None) -> str:
+def tables_as_text(facts: FactSet, format_name: str, reader: TextIO | None) -> str:
     """All fact tables, for the stream `reader` (None: a file), with the last line break."""
     if format_name == "json":
         return json.dumps(as_document(facts), indent=1) + "\n"

@@ -15,7 +15,7 @@ _Place = tuple[int, str, str, float]
 
 
 def read_episodes(
-    records: Records, labels: Mapping[int, str], where: str = "1", parameters: tuple[Cell, ...] = (), order: str = ""
+    records: Records, labels: Mapping[int, str], where: str, parameters: tuple[Cell, ...], order: str = ""
 ) -> list[Episode]:
     """The episodes of the servers in `labels`, with how they went."""
     found = list(records.rows(EPISODE, where, parameters, order))

@@ -43,7 +43,7 @@ class Turn:
 
     kind: str
     episode: Episode
-    title: str = ""
+    title: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,8 @@ class QuotedProof:
     high: float
     verdict: str
     taken_at: float
-    used: bool = True
-    why_not: str = ""
+    used: bool
+    why_not: str
 
 
 @dataclass(frozen=True, slots=True)

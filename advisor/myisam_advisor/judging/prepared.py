@@ -21,7 +21,7 @@ class PreparedFacts:
     complete: FactSet
     judged: FactSet
     site: Site
-    proofs: KeptProofs = NO_PROOFS
+    proofs: KeptProofs
 
 
 def prepared(facts: FactSet, site: Site, proofs: KeptProofs = NO_PROOFS) -> PreparedFacts:

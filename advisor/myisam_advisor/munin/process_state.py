@@ -11,7 +11,6 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ class ProcessState:
     moment: float
     process: ProcessSample
     status: Status
-    running: Running = field(default_factory=Running)
+    running: Running
 
     def seconds_until(self, moment: float) -> float | None:
         """The interval that begins with it; None where it is none."""

@@ -35,8 +35,8 @@ class Kind:
 class ProvedLoad:
     """What the server had to do when the proof was made, and how many bytes each table had (data and index)."""
 
-    statements_per_second: float | None = None
-    tables: Mapping[str, int] = field(default_factory=dict)
+    statements_per_second: float | None
+    tables: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class Proof:
     server_product: str
     server_version: str
     taken_at: float
-    workload: ProvedLoad = field(default_factory=ProvedLoad)
-    server: str = ""
+    workload: ProvedLoad
+    server: str
     recorded_at: float | None = None
     before: Mapping[str, str] = field(default_factory=dict)
     structures: tuple[str, ...] = ()

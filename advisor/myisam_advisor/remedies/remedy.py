@@ -26,7 +26,7 @@ class Admitted:
     """
 
     remedy: Remedy
-    instead: tuple[str, ...] = ()
-    cost: tuple[str, ...] = ()
-    undo: tuple[str, ...] = ()
-    undo_instead: str = ""
+    instead: tuple[str, ...]
+    cost: tuple[str, ...]
+    undo: tuple[str, ...]
+    undo_instead: str

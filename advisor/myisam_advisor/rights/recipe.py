@@ -44,11 +44,11 @@ class Recipe:
     """
 
     service: Service
-    drop_in: str = ""
-    present: str | None = None
-    steps: tuple[Step, ...] = ()
-    account_problem: str = ""
-    restarts: bool = False
+    drop_in: str
+    present: str | None
+    steps: tuple[Step, ...]
+    account_problem: str
+    restarts: bool
 
     @property
     def is_needed(self) -> bool:

@@ -34,7 +34,7 @@ class Task:
 
     experiment: str
     options: TrialOptions
-    choice: ServerChoice | None = None
+    choice: ServerChoice | None
     settings: Sequence[str] = ()
     sources: Sequence[Source] = ()
     lock: Session | None = field(default=None, repr=False)

@@ -66,9 +66,9 @@ class Header:
     """
 
     source: str
-    server_version: str = ""
-    flavour: str = ""
-    began_at_microseconds: int | None = None
+    server_version: str
+    flavour: str
+    began_at_microseconds: int | None
     resolution_microseconds: int = 1
     note: Mapping[str, str] = field(default_factory=dict)
 

@@ -41,7 +41,7 @@ class Duty:
     directory: Path
     name: str
     owner: tuple[int, int]
-    server: int | None = None
+    server: int | None
     identity: Mapping[str, str] = field(default_factory=dict)
     ours: Mapping[str, str] = field(default_factory=dict)
 

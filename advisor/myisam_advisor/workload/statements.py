@@ -98,7 +98,7 @@ class Touched:
         understood: all tables that its words can name are here.
     """
 
-    reads: frozenset[Table] = frozenset()
+    reads: frozenset[Table]
     writes: frozenset[Table] = frozenset()
     is_write: bool = False
     is_administrative: bool = False

@@ -82,7 +82,7 @@ class SchemaDisksCollector(Collector[SchemaDisks]):
         return {f"schema_disk.{name}": NO_SIZE for name in lacking}
 
 
-def own_disks(directory: Path, owner: int | None = None) -> dict[str, OwnDisk]:
+def own_disks(directory: Path, owner: int | None) -> dict[str, OwnDisk]:
     """The databases that have file systems of their own. Raises OSError where the data directory cannot be listed."""
     device, path_of = directory.stat().st_dev, paths_in(directory)
     root = read_root(directory, owner_of(directory) if owner is None else owner)

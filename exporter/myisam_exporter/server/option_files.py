@@ -110,7 +110,7 @@ def login_file(environment: Mapping[str, str]) -> Path | None:
     return Path(named) if named else Path(home) / ".mylogin.cnf" if home else None
 
 
-def standard_files(extra_file: Path | None = None) -> list[Path]:
+def standard_files(extra_file: Path | None) -> list[Path]:
     """The option files that a client reads by itself, where they exist, and the extra one in its place among them."""
     home = os.environ.get("HOME")
     own = [Path(home) / ".my.cnf"] if home else []

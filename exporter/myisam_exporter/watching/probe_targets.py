@@ -28,8 +28,8 @@ class Listed:
     """One server of the file. `modules` are the sections of the option files whose credentials it may be given."""
 
     name: str
-    host: str | None = None
-    port: int = DEFAULT_PORT
+    host: str | None
+    port: int
     socket: Path | None = None
     auth_module: str = DEFAULT_MODULE
     modules: frozenset[str] = frozenset({DEFAULT_MODULE})

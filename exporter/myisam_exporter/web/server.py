@@ -114,7 +114,7 @@ class HttpServer:
         task.add_done_callback(lambda _: listener.close())
         return [] if listener.family == socket.AF_UNIX else [listener.getsockname()[:2]]
 
-    async def listen_unix(self, path: Path, group: int | None = None) -> None:
+    async def listen_unix(self, path: Path, group: int | None) -> None:
         """Listen on a UNIX socket that its owner and group may use. A socket that nobody answers on any more is replaced.
 
         Raises OSError where that is not possible; EADDRINUSE when somebody answers there.

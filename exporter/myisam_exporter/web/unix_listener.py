@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 
 
-def unix_listener(path: Path, group: int | None = None) -> socket.socket:
+def unix_listener(path: Path, group: int | None) -> socket.socket:
     """A socket bound there that its owner and group may use. One that nobody answers on any more is replaced.
 
     Raises OSError where that is not possible; EADDRINUSE when somebody answers there.

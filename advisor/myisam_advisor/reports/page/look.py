@@ -27,7 +27,7 @@ class Look:
     judgement: Judgement
     facts: FactSet
     taken_at: float
-    past: Past | None = None
+    past: Past | None
 
     @property
     def tables(self) -> TableMap:

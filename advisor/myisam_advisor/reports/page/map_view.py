@@ -39,7 +39,7 @@ class TileView:
     glyphs: str
     crashed: bool
     words: str
-    address: str = ""
+    address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class TableLine:
     resident: str
     activity: str
     marks: str
-    address: str = ""
+    address: str
 
 
 def map_view(tables: TableMap, links: Links | None = None) -> MapView:

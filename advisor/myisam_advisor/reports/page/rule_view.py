@@ -43,9 +43,9 @@ class RuleSection:
     anchor: str
     heading: str
     text: str
-    cases: tuple[str, ...] = ()
-    more: bool = False
-    example: str = ""
+    cases: tuple[str, ...]
+    more: bool
+    example: str
 
     @property
     def says_anything(self) -> bool:

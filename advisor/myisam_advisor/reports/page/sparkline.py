@@ -23,7 +23,7 @@ class Sparkline:
     lowest: float
     highest: float
     hours: float
-    begin: float = 0.0
+    begin: float
 
 
 def sparkline(points: Sequence[Point], end: float, seconds: float) -> Sparkline | None:

@@ -46,8 +46,8 @@ class Tile:
     schema: str
     table: str | None
     data_bytes: int | None
-    index_bytes: int | None = None
-    resident_share: float | None = None
+    index_bytes: int | None
+    resident_share: float | None
     activity_per_second: float | None = None
     marks: tuple[str, ...] = ()
     tables: int = 1

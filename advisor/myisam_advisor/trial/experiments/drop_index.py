@@ -80,7 +80,7 @@ class _Choice:
     in_place: TableIndex | None
     unique: TableIndex | None
     unique_columns: frozenset[str]  # those of any unique index
-    others: tuple[TableIndex, ...] = ()  # which another one can replace, too
+    others: tuple[TableIndex, ...]  # which another one can replace, too
 
     @property
     def note(self) -> str:
@@ -97,7 +97,7 @@ class _Work:
     name: str
     unit: str
     statements: Statements
-    operations: int = 1
+    operations: int
     most: int | None = None
     own: Statements | None = None
 

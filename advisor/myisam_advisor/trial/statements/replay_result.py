@@ -156,7 +156,7 @@ class Fidelity:
     replayed_seconds: float
     sender_cpu_share: float
     window: Window
-    unconnected: int = 0
+    unconnected: int
     errors_recorded: bool = False
     notes: tuple[str, ...] = ()
     differing_share: float = 0.0
@@ -178,4 +178,4 @@ class ReplayResult:
     workload: Mapping[str, str]
     machine: str
     taken_at: float
-    course: Course | None = None
+    course: Course | None

@@ -42,7 +42,7 @@ class Limited:
 
     statement: bytes
     rows: int
-    ordered_by: frozenset[str] = frozenset()
+    ordered_by: frozenset[str]
 
     def is_certain(self, rows: int, unique_keys: Iterable[Set[str]]) -> bool:
         """Whether an answer of so many rows leaves nothing open, on a table with these keys that are unique and have no NULL."""

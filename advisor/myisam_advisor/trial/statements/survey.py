@@ -44,10 +44,10 @@ class Judged:
     is_use: bool
     defines: bool
     is_temporary: bool
-    called: frozenset[TableName] = frozenset()
-    is_call: bool = False
-    drops: bool = False
-    verb: bytes = b""
+    called: frozenset[TableName]
+    is_call: bool
+    drops: bool
+    verb: bytes
 
     @property
     def is_untold(self) -> bool:

@@ -37,7 +37,7 @@ class UpgradedTable:
     bytes: int
     rows: int | None
     verdict: str
-    steps: tuple[str, ...] = ()
+    steps: tuple[str, ...]
     problems: tuple[Problem, ...] = ()
     remedy: str = ""
 

@@ -51,7 +51,7 @@ class MyisamTables:
         why_partial: why there may be more; empty where these are all.
     """
 
-    names: Collection[Table] = ()
+    names: Collection[Table]
     why_partial: str = ""
 
 
