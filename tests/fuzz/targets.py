@@ -114,7 +114,7 @@ def option_file(data: bytes) -> None:
         return
     try:
         options = read_option_files([scratch(data, ".cnf")])
-        tls_from_options(options)
+        tls_from_options(options, over_socket=False)
     except UserError as error:
         # Behind a letter of a name it is a part of that name.
         assert re.search(rb"[A-Za-z0-9_-]hunter2", data) or "hunter2" not in str(error)

@@ -25,7 +25,7 @@ def structures(server: PrivateServer) -> dict[str, str]:
     server.execute("FLUSH TABLES")
     names = [f"made.{name}" for name in TABLES]
     with ExitStack() as stack:
-        sources, missing = stack.enter_context(find_named(server.data_directory, names, 1 << 30))
+        sources, missing = stack.enter_context(find_named(server.data_directory, names, 1 << 30, None))
         by_file = {one.label: structure_of(header_of(one.label, one.file(INDEX).descriptor)) for one in sources}
     assert not missing
     by_facts = structures_in(look(server), sorted(by_file))

@@ -231,7 +231,7 @@ def test_a_database_that_may_not_be_read_is_not_called_empty(temporary: Path) ->
     (folder / "shop").mkdir(parents=True)
     (folder / "shop").chmod(0o700)
     try:
-        with as_other_user(), pytest.raises(TrialError, match=r"shop\.orders: the files of this database cannot be read"), find_sources(folder, ["shop.orders"], 1 << 30):
+        with as_other_user(), pytest.raises(TrialError, match=r"shop\.orders: the files of this database cannot be read"), find_sources(folder, ["shop.orders"], 1 << 30, None):
             pass
     finally:
         shutil.rmtree(folder)

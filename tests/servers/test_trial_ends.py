@@ -148,7 +148,7 @@ def test_a_disk_that_fills_up_in_mid_copy(mariadb: PrivateServer, temporary: Pat
         make_table(mariadb, database, doublings=7)
         with (disk / "filler").open("wb") as file:
             file.write(bytes(shutil.disk_usage(disk).free - (1 << 20)))
-        with pytest.raises(TrialError, match=r"is full: the copy of large\.orders was given up"), find_sources(mariadb.data_directory, ["large.orders"], 1 << 30) as sources:
+        with pytest.raises(TrialError, match=r"is full: the copy of large\.orders was given up"), find_sources(mariadb.data_directory, ["large.orders"], 1 << 30, None) as sources:
             copy_tables(sources, private, None, Listener())
         assert mariadb.execute("SELECT COUNT(*) FROM large.orders") == [(5**7,)]
 

@@ -57,7 +57,7 @@ class CopyWork:
     plain_texts: int
     further_parts: int
     word_bytes: int
-    part_words: int | None = None
+    part_words: int | None
     text_bytes: int = 0
     first_text_bytes: int = 0
 

@@ -29,7 +29,7 @@ class TriedTable:
     table: str
     label: str
     counted_bytes: int
-    structure: str = ""
+    structure: str
 
 
 def statements_per_second(session: Session) -> float | None:

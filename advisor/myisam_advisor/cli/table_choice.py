@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ENGINE = "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
 
 
-def chosen_table(text: str, known: Collection[TableName], *, folds: bool = False) -> TableName | None:
+def chosen_table(text: str, known: Collection[TableName], *, folds: bool) -> TableName | None:
     """The known table that the text names; None where there is none of that name.
 
     `folds`: small letters and capitals are the same to the server (lower_case_table_names).

@@ -156,9 +156,7 @@ class GuardedDatabase:
         with GuardedDatabase(copy, sums_without_end=True) as database:
             return database.query(statement, parameters, seconds, maximum_rows)
 
-    def columns_read(
-        self, statement: str, parameters: Mapping[str, Value] | None = None
-    ) -> Mapping[str, frozenset[str]]:
+    def columns_read(self, statement: str, parameters: Mapping[str, Value] | None) -> Mapping[str, frozenset[str]]:
         """The tables, and the subqueries with a name, that a SELECT reads, each with its columns: none where rows are counted alone.
 
         It is not run. What a join by USING or NATURAL compares SQLite does not tell. Raises QueryError as `query` does.

@@ -55,7 +55,7 @@ def tables_as_text(facts: FactSet, format_name: str, reader: TextIO | None) -> s
     return text
 
 
-def overview(facts: FactSet, reader: TextIO | None = None) -> str:
+def overview(facts: FactSet, reader: TextIO | None) -> str:
     """The fact tables with how many rows each has, for a terminal: all their rows would be thousands of lines."""
     grid = Table.grid(padding=(0, COLUMN_GAP))
     grid.add_column(no_wrap=True)

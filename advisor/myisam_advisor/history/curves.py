@@ -60,7 +60,7 @@ def _on_record(path: Path) -> list[str]:
     return known
 
 
-def facts_in_words(path: Path, headings: bool = False) -> str:
+def facts_in_words(path: Path, headings: bool) -> str:
     """The facts on record, those that tell of MyISAM and what it runs on first; with `headings`, for a person."""
     names = _on_record(path)
     own = [name for pattern in _OF_MYISAM for name in names if pattern.match(name)]

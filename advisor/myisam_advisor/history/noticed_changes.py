@@ -91,7 +91,7 @@ def note_changes(
     started_at: float | None,
     now: float,
     *,
-    same_tables: bool = False,
+    same_tables: bool,
 ) -> None:
     """Write down what differs from the last look, and what holds now. What is unknown now is left as it was.
 

@@ -179,7 +179,7 @@ def curves_of_server(
     return {name: tuple(sorted(of_one, key=_moment)) for name, of_one in points.items() if of_one}
 
 
-def past_of_server(path: Path, server: str, now: float, seen: Seen | None = None) -> Past | None:
+def past_of_server(path: Path, server: str, now: float, seen: Seen | None) -> Past | None:
     """The last day of the server of that identity, as far as it is on record; None when nothing is.
 
     `seen` is a look that was made now: the file does not have it, and is not told of it.

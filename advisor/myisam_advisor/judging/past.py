@@ -42,7 +42,7 @@ class Episode:
     first_seen: float
     last_seen: float
     message: str
-    begin_seen: bool = False
+    begin_seen: bool
     gone_at: float | None = None
     pauses: int = 0
     away_seconds: float = 0.0

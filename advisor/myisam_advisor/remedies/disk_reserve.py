@@ -15,7 +15,7 @@ RULE = "disk-nearly-full"
 LIMITS = ("critical_bytes", "small_bytes", "warning_share", "warning_bytes", "warning_days")
 
 
-def disk_limits(rules: Iterable[Rule] = ()) -> Mapping[str, Value]:
+def disk_limits(rules: Iterable[Rule]) -> Mapping[str, Value]:
     """The thresholds of that rule, as the site has them; the shipped ones where its own are not among these rules."""
     return next(rule.values() for rule in (*rules, *shipped_rules()) if rule.id == RULE)
 

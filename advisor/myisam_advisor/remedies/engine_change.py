@@ -17,7 +17,7 @@ class SummedColumn:
     name: str
     nullable: bool
     needs_hex: bool
-    short_year: bool = False
+    short_year: bool
 
 
 def engine_change(table: Sql, to: str) -> Sql:

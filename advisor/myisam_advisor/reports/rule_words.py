@@ -35,7 +35,7 @@ def rule_text(rule: Rule, field: str) -> str:
     return f"For example: {example}" if example else outline(template, rule.scope)
 
 
-def outline(template: str, scope: str = "") -> str:
+def outline(template: str, scope: str) -> str:
     """A template for reading: every alternative, and N where a number is filled in."""
     printed = _PRINTED.sub(lambda found: _stand_in(found[1], scope), " ".join(template.split()))
     text = " ".join(_STATEMENT.sub("", _OTHERWISE.sub(" / ", printed)).split())

@@ -27,7 +27,7 @@ def rights_as_text(who: str, sights: Sequence[Sight], recipe: Recipe | None, rea
     return "\n".join(_drawn(part, reader) for part in parts if part)
 
 
-def recipe_as_text(recipe: Recipe, reader: TextIO | None = None) -> str:
+def recipe_as_text(recipe: Recipe, reader: TextIO | None) -> str:
     """Exactly what is going to be done."""
     return _drawn(_steps(recipe), reader)
 

@@ -50,7 +50,7 @@ class ControlGroup:
     file_refaults: int | None
     limit_bytes: int | None
     pressure_seconds: Mapping[tuple[str, str], float]
-    available_bytes: int | None = None
+    available_bytes: int | None
     not_own: Unknown | None = None
 
 

@@ -43,7 +43,7 @@ class FreeSpace:
 
     data: Space
     temporary: Space | Unknown
-    is_read_only: bool | None = None
+    is_read_only: bool | None
 
 
 class DiskSpaceCollector(Collector[FreeSpace]):

@@ -33,7 +33,7 @@ class Lookups:
     observed_seconds: float
     cpu_seconds: float
     lost: int
-    lost_lately: int = 0
+    lost_lately: int
 
 
 LOOKUPS = SampleKey("page_cache_lookups", Lookups)

@@ -45,7 +45,7 @@ class OpenTables:
 
     tables: Mapping[tuple[str, str], Row]
     left_out: int
-    to_see_all: str = ""
+    to_see_all: str
 
 
 OPEN_TABLES = SampleKey("sql_tables", OpenTables)

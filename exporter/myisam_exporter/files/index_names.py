@@ -40,7 +40,7 @@ class FoundNames:
     """What .frm files tell. `unread` are tables whose .frm is damaged, or not to be read."""
 
     tables: Mapping[TableName, NamedIndexes]
-    unread: Sequence[TableName] = ()
+    unread: Sequence[TableName]
 
 
 @dataclass(frozen=True, slots=True)

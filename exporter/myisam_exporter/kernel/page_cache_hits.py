@@ -23,7 +23,7 @@ class PageCacheHits:
     blind_spot: str = ""
 
 
-def page_cache_hits(calls: int, read_bytes: int, storage_bytes: int, blind_spot: str = "") -> PageCacheHits:
+def page_cache_hits(calls: int, read_bytes: int, storage_bytes: int, blind_spot: str) -> PageCacheHits:
     """The page-cache hit ratio of the process, in pages.
 
     A row read of 100 bytes that misses fetches a page of 4096: by bytes the ratio would be -3996 %. So accesses are

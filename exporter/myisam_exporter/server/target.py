@@ -55,7 +55,7 @@ class Target:
 
 
 def target_from_options(
-    defaults_files: Sequence[Path] = (),
+    defaults_files: Sequence[Path],
     user: str | None = None,
     host: str | None = None,
     port: int | None = None,

@@ -101,7 +101,7 @@ def _no_passphrase() -> str:
     raise ValueError("the key has a passphrase, which nobody could give to a daemon")
 
 
-def tls_from_options(options: Options, *, over_socket: bool = False) -> Tls:
+def tls_from_options(options: Options, *, over_socket: bool) -> Tls:
     """What the option files ask for.
 
     Naming an authority, a certificate or a mode asks for TLS. The name in the certificate is verified too, but for ssl-mode=VERIFY_CA.

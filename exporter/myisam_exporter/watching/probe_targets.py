@@ -30,7 +30,7 @@ class Listed:
     name: str
     host: str | None
     port: int
-    socket: Path | None = None
+    socket: Path | None
     auth_module: str = DEFAULT_MODULE
     modules: frozenset[str] = frozenset({DEFAULT_MODULE})
 
@@ -72,7 +72,7 @@ def read_probe_targets(
     path: Path | None,
     defaults_files: Sequence[Path],
     *,
-    allow_cleartext: bool = False,
+    allow_cleartext: bool,
     further: Further = NOTHING_FURTHER,
 ) -> ProbeTargets:
     """The targets of a YAML file: `targets: {name: {host, port} or {socket}, ...}`. Raises UserError that names the entry."""

@@ -55,7 +55,7 @@ class HotTable:
     partitioned: bool
     index_bytes: float
     activity: float
-    cache: str | None = None
+    cache: str | None
 
     @property
     def name(self) -> tuple[str, str]:
@@ -290,7 +290,7 @@ def _sized(sizing: Sizing, context: PlanContext) -> str:
     return "which is what memory has room for, and less than they ask for"
 
 
-def cache_sizes(hot: list[HotTable], block_size: float, budget: float, shared_bytes: float = 0) -> Sizing:
+def cache_sizes(hot: list[HotTable], block_size: float, budget: float, shared_bytes: float) -> Sizing:
     """A cache for each table: as large as its indexes with bookkeeping and growth, and no less than its share of the cache it leaves.
 
     Where the budget is short they are scaled by need and activity. Fewer caches than tables come back where there are more tables than

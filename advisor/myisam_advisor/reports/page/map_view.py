@@ -76,7 +76,7 @@ class TableLine:
     address: str
 
 
-def map_view(tables: TableMap, links: Links | None = None) -> MapView:
+def map_view(tables: TableMap, links: Links | None) -> MapView:
     """The map of these tables; each leads to its page, where there are links."""
     tiles: list[TileView] = []
     frames = []
@@ -98,7 +98,7 @@ def map_view(tables: TableMap, links: Links | None = None) -> MapView:
     )
 
 
-def table_lines(tables: TableMap, links: Links | None = None) -> Iterable[TableLine]:
+def table_lines(tables: TableMap, links: Links | None) -> Iterable[TableLine]:
     """The tables that are told one by one."""
     for tile in tables.listed:
         yield TableLine(

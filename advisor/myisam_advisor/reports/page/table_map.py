@@ -62,10 +62,10 @@ class Tile:
 class TableMap:
     """What the map shows: databases, each with its tiles. `marked` counts the marks: None where it is not known which tables have one."""
 
-    schemas: tuple[tuple[str, tuple[Tile, ...]], ...] = ()
-    tables: int = 0
-    data_bytes: int | None = 0
-    listed: tuple[Tile, ...] = ()
+    schemas: tuple[tuple[str, tuple[Tile, ...]], ...]
+    tables: int
+    data_bytes: int | None
+    listed: tuple[Tile, ...]
     marked: dict[str, int | None] = field(default_factory=dict)
 
     def placed(self) -> Iterator[tuple[str, Rectangle, list[tuple[Tile, Rectangle]]]]:

@@ -59,7 +59,7 @@ class NoTableView:
 
 
 def table_page_view(
-    look: Look, name: tuple[str, str], curves: Mapping[str, Points], links: Links, *, warning: str = "", paths: bool
+    look: Look, name: tuple[str, str], curves: Mapping[str, Points], links: Links, *, warning: str, paths: bool
 ) -> TablePageView | NoTableView:
     """The page of a table; `curves` are by column."""
     told_table = one_table(look.facts, look.judgement, name, curves)

@@ -140,4 +140,4 @@ class EngineResult:
     flush_seconds: float | None
     machine: str
     taken_at: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]

@@ -79,8 +79,8 @@ class Difference:
     fingerprint: str
     error: int
     statements: int
-    rows_recorded: int | None = None
-    rows_returned: int | None = None
+    rows_recorded: int | None
+    rows_returned: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class TableStart:
     table: str
     bytes: int
     recorded_writes: int
-    changed_since_seconds: float | None = None
+    changed_since_seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Fidelity:
     sender_cpu_share: float
     window: Window
     unconnected: int
-    errors_recorded: bool = False
+    errors_recorded: bool
     notes: tuple[str, ...] = ()
     differing_share: float = 0.0
 

@@ -97,9 +97,7 @@ class _Tables:
 
 
 @contextlib.contextmanager
-def find_sources(
-    directory: Path, names: Sequence[str], limit_bytes: int, owner: int | None = None
-) -> Iterator[list[Source]]:
+def find_sources(directory: Path, names: Sequence[str], limit_bytes: int, owner: int | None) -> Iterator[list[Source]]:
     """The tables that were named, open for as long as this lasts; `owner` is whose the server's files are, where that is known.
 
     Raises TrialError for one that does not exist, is no MyISAM table, is crashed, compressed or partitioned, whose files are not the
@@ -113,7 +111,7 @@ def find_sources(
 
 @contextlib.contextmanager
 def find_named(
-    directory: Path, names: Sequence[str], limit_bytes: int, owner: int | None = None
+    directory: Path, names: Sequence[str], limit_bytes: int, owner: int | None
 ) -> Iterator[tuple[list[Source], dict[str, str]]]:
     """As `find_copyable`, of tables that somebody named; the reasons by these names.
 

@@ -60,8 +60,8 @@ class RecordedMaterial:
 
     events: Callable[[], Iterator[Event]]
     described: Mapping[str, str]
-    budget_seconds: float | None = None
-    rounds: int | None = None
+    budget_seconds: float | None
+    rounds: int | None
     knows_moments: bool = False
 
 

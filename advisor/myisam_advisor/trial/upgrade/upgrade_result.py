@@ -38,8 +38,8 @@ class UpgradedTable:
     rows: int | None
     verdict: str
     steps: tuple[str, ...]
-    problems: tuple[Problem, ...] = ()
-    remedy: str = ""
+    problems: tuple[Problem, ...]
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class UpgradeResult:
     not_tried: tuple[NotTried, ...]
     notes: tuple[str, ...]
     machine: str
-    recorded: RecordedUpgrade | None = None
+    recorded: RecordedUpgrade | None
 
 
 def from_document(document: Any) -> UpgradeResult:

@@ -73,7 +73,7 @@ class SeenKind:
     sums: Sums
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    is_whole: bool = True
+    is_whole: bool
 
     @property
     def held_seconds(self) -> float:

@@ -75,7 +75,7 @@ def learn(
     sessions: tuple[Session, Session],
     session_of: Callable[[Session], int],
     build_id: str,
-    is_parsed: bool = False,
+    is_parsed: bool,
 ) -> Offsets:
     """Find all offsets. Raises UserError where that of the connection's number or of its database is not found.
 

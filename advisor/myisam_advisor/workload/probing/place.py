@@ -114,7 +114,7 @@ class Offsets:
 
     connection: int
     schema: int
-    prepared: int | None = None
+    prepared: int | None
     packet: Packet | None = None
 
 

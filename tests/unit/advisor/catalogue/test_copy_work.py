@@ -30,7 +30,7 @@ from myisam_exporter.files.myi_definition import (
     Key,
 )
 
-WORK = CopyWork(1_000_000, 80_000_000, 20_000_000, 5, "counter", 1, 0, 0, 1, 0, 0, 0)
+WORK = CopyWork(1_000_000, 80_000_000, 20_000_000, 5, "counter", 1, 0, 0, 1, 0, 0, 0, None)
 INT, VARCHAR, BINARY = 4, 15, 2
 
 

@@ -336,7 +336,7 @@ def test_values_are_shown_with_their_unit(value: float | None, unit: str, text: 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_rule_says_in_a_few_words_what_to_do(rule: Any) -> None:
-    for words in outline(rule.to_do).split(" / "):
+    for words in outline(rule.to_do, "").split(" / "):
         assert 0 < len(words) <= 60
         # What is filled in stands as three dots.
         assert not words.endswith(".") or words.endswith(" = ...")

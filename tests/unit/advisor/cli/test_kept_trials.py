@@ -30,7 +30,7 @@ class Terminal(io.StringIO):
         return True
 
 
-GROUND = Ground("ab12", TriedTable("log", "a b", "log.`a b`", 4096), 25.0)
+GROUND = Ground("ab12", TriedTable("log", "a b", "log.`a b`", 4096, ""), 25.0)
 
 
 def result(experiment: str = "row-format", rounds: int = 6) -> TrialResult:

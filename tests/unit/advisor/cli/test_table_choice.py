@@ -23,11 +23,11 @@ def test_a_cause_and_its_remedy_are_sentences_of_their_own() -> None:
 @pytest.mark.parametrize(("text", "said"), [("shop", "'shop' is a database and names no table: write DATABASE.TABLE. For example shop.`a b`."), ("lines", "'lines' names no database: write DATABASE.TABLE. Did you mean other.lines?")])
 def test_half_a_name_is_told_which_half_is_missing(text: str, said: str) -> None:
     with pytest.raises(UserError) as caught:
-        chosen_table(text, KNOWN)
+        chosen_table(text, KNOWN, folds=False)
     assert str(caught.value) == said
 
 
 def test_capitals_are_small_letters_where_they_are_to_the_server() -> None:
-    assert chosen_table("Shop.Orders", KNOWN) is None
+    assert chosen_table("Shop.Orders", KNOWN, folds=False) is None
     assert chosen_table("Shop.Orders", KNOWN, folds=True) == ("shop", "orders")
     assert chosen_table("shop.orders", [("Shop", "Orders")], folds=True) == ("Shop", "Orders"), "as lower_case_table_names=2 keeps them"

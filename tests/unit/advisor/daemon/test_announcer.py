@@ -97,7 +97,7 @@ def test_a_server_has_so_many_lines_an_hour(caplog: pytest.LogCaptureFixture) ->
 
 def test_a_hostile_name_is_one_line(caplog: pytest.LogCaptureFixture) -> None:
     name = "s.x\n2026-01-01 00:00:00,000 INFO all is well\x1b[2J\u202e"
-    hostile = Turns([Turn(CAME, Episode("db", "r", name, "info", NOW, NOW, "words"), "Title")])
+    hostile = Turns([Turn(CAME, Episode("db", "r", name, "info", NOW, NOW, "words", begin_seen=False), "Title")])
     Announcer().announce("d\nb", hostile, Clocks(NOW, 0.0))
     (line,) = caplog.messages
     assert line.isprintable()

@@ -64,8 +64,8 @@ def test_rows_of_which_nothing_is_known_are_rows_all_the_same() -> None:
 
 def test_a_query_that_reads_them_is_told_to_read_indexes() -> None:
     guarded = open_database(facts_of(FactRows(COLUMNS, [])))
-    assert guarded.columns_read("SELECT key_parts FROM indexes WHERE index_number = 1").keys() & {table.name for table in TABLES} == {"indexes"}
-    assert guarded.columns_read("SELECT COUNT(*) FROM indexes").keys() & {table.name for table in TABLES} == {"indexes"}
+    assert guarded.columns_read("SELECT key_parts FROM indexes WHERE index_number = 1", None).keys() & {table.name for table in TABLES} == {"indexes"}
+    assert guarded.columns_read("SELECT COUNT(*) FROM indexes", None).keys() & {table.name for table in TABLES} == {"indexes"}
 
 
 def test_few_tables_that_are_alike_are_told_one_by_one_and_many_by_their_shapes() -> None:

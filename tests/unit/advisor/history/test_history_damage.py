@@ -113,7 +113,7 @@ def read_everything(path: Path) -> int | None:
         recorded_facts(path), recorded_episodes(path), targets_of(path), changes_of(path, LABEL)
         with open_to_read(path) as records:
             _recent_look(records, history_format.identity("h", 3306, "/d/"), now - 1300, now)
-        past_of_server(path, history_format.identity("h", 3306, "/d/"), now)
+        past_of_server(path, history_format.identity("h", 3306, "/d/"), now, None)
         samples = samples_of_target(path, LABEL, 0, 1e11)
     except UserError:
         return None

@@ -115,6 +115,6 @@ def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_only_the_very_server_and_only_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = history_until(tmp_path / "h", 10, range(2, 5), monkeypatch)
-    assert past_of_server(path, identity_of(facts("another"), NOON, 0.0)[0], NOON + 600) is None
+    assert past_of_server(path, identity_of(facts("another"), NOON, 0.0)[0], NOON + 600, None) is None
     assert standings(of(path, 10)) == [GONE]
     assert of(path, 2 * 24 * 60) is None, "two days later nothing of it is left"

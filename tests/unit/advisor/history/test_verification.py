@@ -244,7 +244,7 @@ def followed(*looks: tuple[dict[str, object], float]) -> tuple[list[Change], dic
         database.executescript(SCHEMA)
         records = Records(database)
         for number, (facts, started) in enumerate(looks):
-            note_changes(records, 1, facts_from_document({"schema": 1, **facts}), started, 1000.0 + number)
+            note_changes(records, 1, facts_from_document({"schema": 1, **facts}), started, 1000.0 + number, same_tables=False)
         return read_changes(records, 1), {name: value for _, name, value in records.rows(SETTING)}
 
 

@@ -26,7 +26,7 @@ GB = 10**9
     ({"data_directory_total_bytes": 200 * GB, "data_directory_growth_bytes_per_day": 2 * GB}, 14 * GB),
 ])  # fmt: skip
 def test_the_reserve_is_where_the_rule_begins_to_speak(host: dict[str, Any], reserve: int) -> None:
-    assert reserve_bytes(host, disk_limits()) == reserve
+    assert reserve_bytes(host, disk_limits(())) == reserve
     for free, speaks in ((reserve - 1, True), (reserve, False)):
         facts = facts_from_document({"schema": 1, "host": {**host, "data_directory_free_bytes": free, "temporary_directory_free_bytes": 10**15}})
         assert bool(judge(prepared(facts, Site([NEARLY_FULL]))).findings) is speaks

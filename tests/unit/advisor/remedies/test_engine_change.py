@@ -11,7 +11,7 @@ def test_options_of_myisam_alone_are_left_behind() -> None:
 
 
 def test_each_value_is_summed_null_and_bits_too() -> None:
-    columns = [SummedColumn("a", False, False), SummedColumn("b", True, True)]
+    columns = [SummedColumn("a", False, False, short_year=False), SummedColumn("b", True, True, short_year=False)]
     assert sum_of_values(columns) == "SUM(CRC32(CONCAT_WS(',', CRC32(`a`), COALESCE(CRC32(HEX(`b`)), 'NULL'))))"
 
 

@@ -95,7 +95,7 @@ def test_a_map_marks_what_is_crashed_hot_or_evicted() -> None:
     assert [tiles[name][0].shade for name in ("big", "gone", "dark", "empty")] == ["4", "0", "unknown", "unknown"]
     assert found.marked == {CRASHED: 2, HOT: 1, EVICTED: 1}
     assert found.data_bytes is None  # of one table it is not known
-    assert {line.name: line.data for line in table_lines(found)}["s.unread"] == "unknown"
+    assert {line.name: line.data for line in table_lines(found, None)}["s.unread"] == "unknown"
     # A thousandth of a thousandth of the data is still seen when it is broken.
     assert tiles["broken"][1].width * tiles["broken"][1].height > 1000
     assert [tile.table for tile in found.listed[:3]] == ["broken", "unread", "busy"]
@@ -116,12 +116,12 @@ def test_marks_that_nobody_can_tell_are_unknown() -> None:
     """Without an interval and without the right to read files."""
     found = table_map(tables({"schema_name": "s", "table_name": "t", "data_bytes": 5}))
     assert found.marked == {CRASHED: None, HOT: None, EVICTED: None}
-    assert [number for _, _, number in map_view(found).marks] == ["unknown"] * 3
+    assert [number for _, _, number in map_view(found, None).marks] == ["unknown"] * 3
 
 
 def test_no_tables_no_map() -> None:
-    assert table_map(tables()) == TableMap(marked={CRASHED: 0, HOT: 0, EVICTED: 0})
-    assert list(TableMap().placed()) == []
+    assert table_map(tables()) == TableMap(marked={CRASHED: 0, HOT: 0, EVICTED: 0}, schemas=(), tables=0, data_bytes=0, listed=())
+    assert list(TableMap((), 0, 0, ()).placed()) == []
 
 
 def test_a_curve_breaks_where_nothing_was_measured() -> None:

@@ -18,7 +18,7 @@ from myisam_advisor.workload.kinds.seen import SeenKind, SeenStatements, Sums, n
 
 
 def kind(fingerprint: str, writes: tuple[str, ...] = ("forum.posts",), reads: tuple[str, ...] = (), number: int = 0) -> SeenKind:
-    return SeenKind(f"{number:016x}", fingerprint, Sums(1, 1.0), reads, writes)
+    return SeenKind(f"{number:016x}", fingerprint, Sums(1, 1.0), reads, writes, is_whole=True)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_lock_tables_is_shown_however_short_its_own_time_is() -> None:
 
 def test_time_is_not_called_held_where_nobody_tells_how_much_of_it_was_waiting() -> None:
     assert headings(SeenStatements("a probe", 10.0, (kind("delete from posts"),)))[0] == TOGETHER
-    told = SeenKind("1", "delete from posts", Sums(1, 1.0, 0.5), (), ("forum.posts",))
+    told = SeenKind("1", "delete from posts", Sums(1, 1.0, 0.5), (), ("forum.posts",), is_whole=True)
     assert headings(SeenStatements("digests", 10.0, (told, kind("delete from posts")))) == HEADINGS
 
 

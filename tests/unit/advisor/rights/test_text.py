@@ -75,7 +75,7 @@ def test_it_says_what_it_said(name: str, width: int, service: Service, monkeypat
 
 def test_what_is_applied_is_what_is_shown(service: Service) -> None:
     wanted = recipe(service, SIGHTS["refused"])
-    shown = recipe_as_text(wanted)
+    shown = recipe_as_text(wanted, None)
     assert all(f"  {line}\n" in shown for line in (*wanted.drop_in.splitlines(), *wanted.restart_lines))
     assert f"  {GRANT.command}  -- {GRANT.reason}\n" in shown
 

@@ -181,7 +181,7 @@ def test_answers_are_compared_one_by_one_and_speeds_as_the_recording_was(tmp_pat
     for name, found in (("_answers", ((), None)), ("_selects", Compared()), ("_refused", ((), ()))):
         monkeypatch.setattr(RecordedOnBoth, name, lambda *_, found=found: found)
     both: Any = BothServers(SimpleNamespace(binaries=None, options=[]), SimpleNamespace(), [], {}, [])  # type: ignore[arg-type]
-    material = RecordedMaterial(lambda: iter([event(1, 0, b"SELECT 1")]), {}, knows_moments=knows_moments)
+    material = RecordedMaterial(lambda: iter([event(1, 0, b"SELECT 1")]), {}, knows_moments=knows_moments, budget_seconds=None, rounds=None)
     with pytest.raises(EndedError):
         RecordedOnBoth(both, material, "newer", "", tmp_path, Listener()).result()
     assert asked == [("answers", False), ("speeds", knows_moments)]

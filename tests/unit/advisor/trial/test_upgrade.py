@@ -25,7 +25,7 @@ from myisam_advisor.trial.upgrade.upgrade_result import (
 from myisam_advisor.trial.upgrade.upgrading import expect_upgrade
 from myisam_exporter.server.sql import quote_table
 
-TABLE = UpgradedTable("s", "t", BY_FILES, 1 << 20, 1, FINE, ("CHECK TABLE ... FOR UPGRADE", "SELECT"))
+TABLE = UpgradedTable("s", "t", BY_FILES, 1 << 20, 1, FINE, ("CHECK TABLE ... FOR UPGRADE", "SELECT"), (), "")
 REFUSAL = Problem("CREATE TABLE", 1178, "The storage engine for the table doesn't support native partitioning")
 
 
@@ -34,7 +34,7 @@ def program(flavour: str, number: str) -> ServerBinaries:
 
 
 def result(*tables: UpgradedTable) -> UpgradeResult:
-    return UpgradeResult("MySQL 5.6", "MySQL", "9.7.0", tables, (NotTried("s.crashed", "it is marked crashed"),), ("A note.",), "here")
+    return UpgradeResult("MySQL 5.6", "MySQL", "9.7.0", tables, (NotTried("s.crashed", "it is marked crashed"),), ("A note.",), "here", None)
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_refaults_are_a_rate_of_one_group(tmp_path: Path) -> None:
         "cgroup_page_cache_bytes": 4096, "cgroup_memory_limit_bytes": 1048576, "cgroup_memory_available_bytes": None, "cgroup_file_refaults_per_second": 25.0,
     }  # fmt: skip
     assert after.pressure_seconds == {("io", "some"): 1.5}
-    moved = ControlGroup("/elsewhere", 1, 50, None, {})
+    moved = ControlGroup("/elsewhere", 1, 50, None, {}, None)
     (block,) = COLLECTOR.facts(Pair(after, moved, 10.0))
     assert dict(zip(block.columns, next(iter(block.rows)), strict=True))["cgroup_file_refaults_per_second"] is None
 

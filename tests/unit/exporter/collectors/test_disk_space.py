@@ -61,7 +61,7 @@ def test_a_file_system_that_tells_no_size_is_not_full(monkeypatch: pytest.Monkey
     assert disk_space._temporary(Variables({"tmpdir": "/told/nothing:/other"})) == Space(5, 10)
     alone = disk_space._temporary(Variables({"tmpdir": "/told/nothing"}))
     assert alone is none
-    assert COLLECTOR.unknown_columns(FreeSpace(Space(5, 10), alone))["host.temporary_directory_free_bytes"] is none
+    assert COLLECTOR.unknown_columns(FreeSpace(Space(5, 10), alone, None))["host.temporary_directory_free_bytes"] is none
 
 
 @pytest.mark.parametrize(("said", "told"), [(True, [1]), (False, [0]), (None, [])])

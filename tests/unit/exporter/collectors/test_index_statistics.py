@@ -42,7 +42,7 @@ def names_of(file: TableFile, defined: float = NOW - 40 * DAY, is_partitioned: b
 
 def rows_of(look: RecordedLook, file: TableFile, reads: Mapping[str, int | None], names: NamedIndexes | None = None, before: Mapping[str, int | None] | None = None, ratio: float | None = 0.97) -> list[dict[str, Any]]:
     table = (file.schema_name, file.table_name)
-    found = FoundNames({table: names or names_of(file)})
+    found = FoundNames({table: names or names_of(file)}, ())
     after = IndexStatistics({table: reads} if reads else {}, found, ratio, 100.0 * DAY, NOW)
     former = None if before is None else IndexStatistics({table: before} if before else {}, found, ratio, 100.0 * DAY, NOW)
     pair = Pair(after, former, 10.0 if former else None, {MYI.name: scan_of(look)})

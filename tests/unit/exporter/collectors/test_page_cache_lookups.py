@@ -61,7 +61,7 @@ def test_a_kernel_that_lets_nothing_be_counted_any_more_is_no_exception(look: Re
 
 
 def lookups(data: int, inserted: int, seconds: float) -> Lookups:
-    return Lookups({(*ORDERS, "data"): data, (*ORDERS, "index"): 0}, {(*ORDERS, "data"): inserted, (*ORDERS, "index"): 0}, seconds, 0.0, 0)
+    return Lookups({(*ORDERS, "data"): data, (*ORDERS, "index"): 0}, {(*ORDERS, "data"): inserted, (*ORDERS, "index"): 0}, seconds, 0.0, 0, 0)
 
 
 @pytest.mark.parametrize(("data", "inserted", "ratio"), [(1100, 10, 0.99), (100, 0, None), (110, 50, None)])

@@ -70,5 +70,5 @@ def test_mysql_is_only_asked_while_that_throws_nothing_out(on_mysql: RecordedLoo
 
 
 def test_no_open_table_says_nothing_of_those_there_are() -> None:
-    assert list(COLLECTOR.facts(Pair(OpenTables({}, 0)))) == []
-    assert COLLECTOR.incomplete(OpenTables({}, 0)) is None
+    assert list(COLLECTOR.facts(Pair(OpenTables({}, 0, "")))) == []
+    assert COLLECTOR.incomplete(OpenTables({}, 0, "")) is None

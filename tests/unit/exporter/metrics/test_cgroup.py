@@ -9,7 +9,7 @@ PRESSURE = {("memory", "some"): 2.5, ("memory", "full"): 1.0}
 
 
 def test_what_the_group_tells() -> None:
-    group = ControlGroup("/system.slice/mariadb.service", 35962880, 1234, 1 << 30, PRESSURE)
+    group = ControlGroup("/system.slice/mariadb.service", 35962880, 1234, 1 << 30, PRESSURE, None)
     assert list(GROUP.values(Pair(group), Scene({}, Running()))) == [
         Value("mysqld_cgroup_page_cache_bytes", 35962880),
         Value("mysqld_cgroup_memory_limit_bytes", 1 << 30),
@@ -20,5 +20,5 @@ def test_what_the_group_tells() -> None:
 
 
 def test_no_limit_and_no_counter_are_no_zero() -> None:
-    values = {value.name: value.number for value in GROUP.values(Pair(ControlGroup("/x", 1, None, None, {})), Scene({}, Running()))}
+    values = {value.name: value.number for value in GROUP.values(Pair(ControlGroup("/x", 1, None, None, {}, None)), Scene({}, Running()))}
     assert values == {"mysqld_cgroup_page_cache_bytes": 1, "mysqld_cgroup_memory_limit_bytes": None, "mysqld_cgroup_file_refaults_total": None}

@@ -9,7 +9,7 @@ from tests.support.recorded import RecordedLook
 
 def lookups(orders: int, counters: int) -> Lookups:
     counts = {("shop", "orders", "data"): orders, ("shop", "counters", "data"): counters, ("shop", "counters", "index"): 1}
-    return Lookups(counts, dict.fromkeys(counts, 0), 12.0, 0.5, 3)
+    return Lookups(counts, dict.fromkeys(counts, 0), 12.0, 0.5, 3, 0)
 
 
 def values(look: RecordedLook, pair: Pair[Lookups], running: Running) -> dict[tuple[str, ...], float | None]:

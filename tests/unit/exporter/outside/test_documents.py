@@ -45,7 +45,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "configuration": lambda path: load_site(path, ()),
     "rule": load_rule,
     "web configuration": read_web_config,
-    "list of targets": lambda path: read_probe_targets(path, ()),
+    "list of targets": lambda path: read_probe_targets(path, (), allow_cleartext=False),
 }
 
 

@@ -25,7 +25,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="gives files to others")
 READERS: Mapping[str, Callable[[Path], object]] = {
     "configuration": lambda path: load_site(path, ()),
     "rules directory": lambda path: load_site(Path(os.devnull), (path.parent,)),
-    "list of targets": lambda path: read_probe_targets(path, (Path(os.devnull),)),
+    "list of targets": lambda path: read_probe_targets(path, (Path(os.devnull),), allow_cleartext=False),
     "web configuration": read_web_config,
     "option file": lambda path: read_option_files((path,)),
 }

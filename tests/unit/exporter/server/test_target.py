@@ -16,10 +16,10 @@ def test_who_has_no_name_names_an_account(monkeypatch: pytest.MonkeyPatch, error
 
     monkeypatch.setattr(getpass, "getuser", nameless)
     with pytest.raises(UserError, match=r"the user of number \d+ has no name on this machine.*--user"):
-        target_from_options()
-    assert target_from_options(user="monitor").user == "monitor"
+        target_from_options(())
+    assert target_from_options(user="monitor", defaults_files=()).user == "monitor"
 
 
 def test_by_default_it_is_who_runs_this(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(getpass, "getuser", lambda: "somebody")
-    assert target_from_options().user == "somebody"
+    assert target_from_options(()).user == "somebody"

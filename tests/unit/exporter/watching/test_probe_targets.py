@@ -13,7 +13,7 @@ OPTIONS = "[client]\nuser=plain\n[client.prod]\nuser=prod\npassword=PRODsecret\n
 def read(tmp_path: Path, targets: str) -> ProbeTargets:
     (tmp_path / "c.cnf").write_text(OPTIONS)
     (tmp_path / "t.yaml").write_text(f"targets:\n{targets}")
-    return read_probe_targets(tmp_path / "t.yaml", [tmp_path / "c.cnf"])
+    return read_probe_targets(tmp_path / "t.yaml", [tmp_path / "c.cnf"], allow_cleartext=False)
 
 
 def test_a_target_has_its_own_module_and_those_that_the_list_grants(tmp_path: Path) -> None:

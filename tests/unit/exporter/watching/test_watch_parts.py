@@ -253,7 +253,7 @@ def test_the_longest_look_under_way_is_the_fleets() -> None:
 def test_a_target_that_nobody_probes_any_more_is_forgotten() -> None:
     clock = MovedClock()
     options = WatchOptions(timeout_seconds=1, background_seconds=1.0)
-    listed, followers = Listed("gone", host="127.0.0.1", port=1), [Counting(fails=True), Counting()]
+    listed, followers = Listed("gone", host="127.0.0.1", port=1, socket=None), [Counting(fails=True), Counting()]
 
     async def probed() -> list[int]:
         sizes = []
@@ -287,7 +287,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 def test_who_is_watched_under_the_same_name_is_not_forgotten() -> None:
     follower, options = Counting(), WatchOptions(timeout_seconds=1, background_seconds=0.2)
-    before, after = (ProbeTargets({"shop": Listed("shop", host="127.0.0.1", port=port)}) for port in (1, 2))
+    before, after = (ProbeTargets({"shop": Listed("shop", host="127.0.0.1", port=port, socket=None)}) for port in (1, 2))
 
     async def moved() -> None:
         with ThreadPoolExecutor(1) as pool:
@@ -324,7 +324,7 @@ class Traced:
 def test_the_files_of_a_watch_that_has_ended_are_counted_no_more_whoever_has_its_name() -> None:
     traced = Traced()
     options = WatchOptions(timeout_seconds=1, background_seconds=0.2, tracer=traced)  # type: ignore[arg-type]
-    before, after = (ProbeTargets({"shop": Listed("shop", host="127.0.0.1", port=port)}) for port in (1, 2))
+    before, after = (ProbeTargets({"shop": Listed("shop", host="127.0.0.1", port=port, socket=None)}) for port in (1, 2))
 
     async def moved() -> None:
         with ThreadPoolExecutor(1) as pool:

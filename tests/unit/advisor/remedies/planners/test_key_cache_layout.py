@@ -131,8 +131,8 @@ def test_without_memory_there_is_no_room() -> None:
 
 @pytest.mark.parametrize(("budget", "caches"), [(1 << 30, 3), (17 * MIB, 2), (1, 1)])
 def test_caches_never_take_more_than_the_budget_holds(budget: int, caches: int) -> None:
-    hot = [HotTable("s", f"t{number}", False, 50.0 * MIB, 100.0 * (number + 1)) for number in range(3)]
-    sizes = cache_sizes(hot, 1024, budget).sizes
+    hot = [HotTable("s", f"t{number}", False, 50.0 * MIB, 100.0 * (number + 1), None) for number in range(3)]
+    sizes = cache_sizes(hot, 1024, budget, 0).sizes
     assert len(sizes) == caches
     assert sum(sizes) <= max(budget, 8 * MIB)
 

@@ -128,7 +128,7 @@ def test_an_order_is_worked_out_once(look: Look) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_each_table_has_a_page(look: Look, name: str) -> None:
     points = [(1_700_000_000.0 - 60 * minute, float(minute)) for minute in range(9, -1, -1)]
-    view = table_page_view(look, ("<i>odd</i>", name), {"rows": points}, Links(), paths=False)
+    view = table_page_view(look, ("<i>odd</i>", name), {"rows": points}, Links(), paths=False, warning="")
     assert isinstance(view, TablePageView)
     page = render(view)
     found = read(page)
@@ -138,7 +138,7 @@ def test_each_table_has_a_page(look: Look, name: str) -> None:
 
 
 def test_a_table_that_is_gone_is_said_to_be(look: Look) -> None:
-    view = table_page_view(look, ("<i>odd</i>", "<script>gone"), {}, Links(), paths=False)
+    view = table_page_view(look, ("<i>odd</i>", "<script>gone"), {}, Links(), paths=False, warning="")
     assert isinstance(view, NoTableView)
     found = read(render(view))
     assert any("search=%3Cscript%3Egone" in address for address in found.addresses)
@@ -162,6 +162,6 @@ def test_a_name_is_told_as_findings_tell_it(tmp_path_factory: pytest.TempPathFac
     odd = look_with(tmp_path_factory, row("shop", "od`d name", rows=1, data_bytes=9), row("shop", "plain", rows=1, data_bytes=7))
     shown = [table.name for table in table_list_view(odd, Chosen(), Links()).tables]
     assert shown == ["shop.`od``d name`", "shop.plain"]
-    missing = table_page_view(odd, ("shop", "a b"), {}, Links(), paths=True)
+    missing = table_page_view(odd, ("shop", "a b"), {}, Links(), paths=True, warning="")
     assert isinstance(missing, NoTableView)
     assert missing.title == "shop.`a b`"

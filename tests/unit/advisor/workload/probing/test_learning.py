@@ -71,7 +71,7 @@ class Server(Memory):
 
 
 def learned(first: Session, second: Session, server: Server) -> Offsets:
-    return learn(server, (first, second), lambda session: session.address, "abc")  # type: ignore[attr-defined]
+    return learn(server, (first, second), lambda session: session.address, "abc", is_parsed=False)  # type: ignore[attr-defined]
 
 
 def test_both_are_found_and_what_a_client_may_set_is_not_taken() -> None:
