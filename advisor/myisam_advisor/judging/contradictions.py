@@ -46,11 +46,10 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A fact has bounds of its own."""
+    """A fact is never below 0, and where it has a maximum, never above that."""
 
     table: str
     column: str
-    minimum: float = 0.0
     maximum: float | None = None
 
 
@@ -179,14 +178,14 @@ def _are_in_order(smaller: Sequence[Value], larger: Sequence[Value]) -> bool:
 def _out_of_bound(bound: Between, rows: FactRows) -> Iterator[Doubt]:
     values = rows.values(bound.column)
     numbers = numbers_in(values)
-    if not numbers or (min(numbers) >= bound.minimum and (bound.maximum is None or max(numbers) <= bound.maximum)):
+    if not numbers or (min(numbers) >= 0 and (bound.maximum is None or max(numbers) <= bound.maximum)):
         return
     for place, value in enumerate(values):
         if not isinstance(value, int | float):
             continue
         high = bound.maximum is not None and value > bound.maximum * (1 + SLACK_RATIO)
-        if value < bound.minimum or high:
-            limit = f"above {count(bound.maximum)}" if high else f"below {count(bound.minimum)}"
+        if value < 0 or high:
+            limit = f"above {count(bound.maximum)}" if high else "below 0"
             name = f"{bound.table}.{bound.column}"
             why = f"{bound.column} is {count(value)}, {limit}"
             yield bound.table, [(place, bound.column)], Suspicion((name,), _object(rows, place), why)

@@ -13,7 +13,7 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import Bench, TrialOptions
 from myisam_advisor.trial.budget import Budget, fitted
 from myisam_advisor.trial.comparison import MINIMUM_ROUNDS
-from myisam_advisor.trial.experiments.base import Experiment, experiment_named, run_workload
+from myisam_advisor.trial.experiments.base import DISK_BYTES, Experiment, experiment_named, run_workload
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import driver
@@ -123,7 +123,7 @@ def _bench(
     with ReapedDirectory() as directory:
         expect_room(
             directory.path,
-            experiment.disk_bytes + needed_bytes(material.sources),
+            DISK_BYTES + needed_bytes(material.sources),
             experiment.memory_bytes + ROOM_FOR_DATA * copied_bytes,
         )
         if not experiment.needs_server:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.bench import Bench
 
 FOLDER = Path(__file__).parent
+DISK_BYTES = 512 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Experiment:
 
     `workloads` yields them one by one, each run before the next is asked for; `conclude` puts the results into a sentence; a round has
     `runs_a_round` runs at most.
-    `memory_bytes` and `disk_bytes` are what it needs beside the copies of tables and the server itself.
+    `memory_bytes` is what it needs beside the copies of tables and the server itself; of the disk each needs DISK_BYTES.
     """
 
     title: str
@@ -47,7 +48,6 @@ class Experiment:
     runs_a_round: int
     published: Sequence[Published] = ()
     options: Sequence[str] = ()
-    disk_bytes: int = 512 << 20
     memory_bytes: int = 512 << 20
     needs_server: bool = True
 
