@@ -36,7 +36,7 @@ OPTION_PACK_RECORD, OPTION_COMPRESS_RECORD, OPTION_DELAY_KEY_WRITE = 1, 4, 64
 CHANGED_CRASHED, CHANGED_CRASHED_ON_REPAIR = 2, 4
 
 # What stands first is the same for all tables made alike; what changes comes behind.
-_BEGINNING, _STATE = struct.Struct(">4s 7H 5B x"), struct.Struct(">HBx 9Q 8x Q 4x I")
+_BEGINNING, _STATE = struct.Struct(">4s 7H 5B x"), struct.Struct(">HBx 7Q 8x Q 8x Q 4x I")
 _KEPT_BEGINNINGS = 1024
 
 
@@ -44,7 +44,6 @@ class Header(NamedTuple):
     """One table's header: state and definition. A tuple, as that is made in half the time: there may be a hundred thousand."""
 
     row_format: str
-    language: int
     open_count: int
     crashed: bool
     recovery_failed: bool
@@ -55,7 +54,6 @@ class Header(NamedTuple):
     index_bytes: int
     data_bytes: int
     free_bytes: int
-    free_index_bytes: int
     auto_increment: int
     writer: int
     update_count: int
@@ -65,20 +63,20 @@ class Header(NamedTuple):
     definition: Definition
 
 
-# A header without its definition: eight counts, who wrote last, the indexes that are kept up to date, and small numbers; the yes-or-no ones are
+# A header without its definition: seven counts, who wrote last, the indexes that are kept up to date, and small numbers; the yes-or-no ones are
 # bits of one byte. Of most tables four bytes are enough for each count and for the indexes, but not for who wrote last.
-NARROW, WIDE = struct.Struct("<8IQIIHHBB"), struct.Struct("<10QIHHBB")
-INDEX_BYTES_PLACE, DATA_BYTES_PLACE, ENABLED_KEYS_PLACE = 3, 4, 9  # among them
+NARROW, WIDE = struct.Struct("<7IQIIHBB"), struct.Struct("<9QIHBB")
+INDEX_BYTES_PLACE, DATA_BYTES_PLACE, ENABLED_KEYS_PLACE = 3, 4, 8  # among them
 # Of these: rows, deleted rows, blocks, bytes of index, data and holes, the last AUTO_INCREMENT, the indexes kept up to date, by how many
 # servers it was left open, the format and the flags.
-NARROW_COUNTS, WIDE_COUNTS = "6I4xI8xI6xHBB", "6Q8xQ8xQ6xHBB"
+NARROW_COUNTS, WIDE_COUNTS = "7I8xI4xHBB", "7Q8xQ4xHBB"
 CRASHED, RECOVERY_FAILED, HAS_HOLES, DELAYS_KEY_WRITES, NOT_ANALYZED = 1, 2, 4, 8, 16
 ROW_FORMATS = ("compressed", "dynamic", "fixed")
 COMPRESSED, DYNAMIC, FIXED = range(3)  # of these
 
 
 class PackedHeader(NamedTuple):
-    """A header as it is kept: without its definition in 54 bytes, or in 90."""
+    """A header as it is kept: without its definition in 48 bytes, or in 80."""
 
     packed: bytes
     definition: Definition
@@ -98,8 +96,8 @@ def packed_header(header: Header) -> PackedHeader:
         | header.not_analyzed * NOT_ANALYZED
     )
     return PackedHeader(_packed(
-        header.rows, header.deleted_rows, header.data_blocks, header.index_bytes, header.data_bytes, header.free_bytes, header.free_index_bytes,
-        header.auto_increment, header.writer, header.enabled_keys, header.update_count, header.language, header.open_count,
+        header.rows, header.deleted_rows, header.data_blocks, header.index_bytes, header.data_bytes, header.free_bytes,
+        header.auto_increment, header.writer, header.enabled_keys, header.update_count, header.open_count,
         ROW_FORMATS.index(header.row_format), flags,
     ), header.definition)  # fmt: skip
 
@@ -114,12 +112,11 @@ def _packed(*numbers: int) -> bytes:
 
 def unpacked_header(width: struct.Struct, packed: bytes, start: int, definition: Definition) -> Header:
     """The header that was packed there, in that width."""
-    (rows, deleted, blocks, index_bytes, data_bytes, free, free_index, auto_increment, writer, enabled, updates, language, open_count, row_format,
-     flags) = width.unpack_from(packed, start)  # fmt: skip
+    (rows, deleted, blocks, index_bytes, data_bytes, free, auto_increment, writer, enabled, updates, open_count, row_format, flags) = width.unpack_from(packed, start)  # fmt: skip
     # A named tuple's own __new__ is Python: without it this takes two thirds of the time.
     return tuple.__new__(Header, (
-        ROW_FORMATS[row_format], language, open_count, flags & CRASHED != 0, flags & RECOVERY_FAILED != 0, rows, deleted, blocks,
-        flags & HAS_HOLES != 0, index_bytes, data_bytes, free, free_index, auto_increment, writer, updates, enabled,
+        ROW_FORMATS[row_format], open_count, flags & CRASHED != 0, flags & RECOVERY_FAILED != 0, rows, deleted, blocks,
+        flags & HAS_HOLES != 0, index_bytes, data_bytes, free, auto_increment, writer, updates, enabled,
         flags & DELAYS_KEY_WRITES != 0, flags & NOT_ANALYZED != 0, definition,
     ))  # fmt: skip
 
@@ -159,10 +156,8 @@ def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHe
     """The same of a header of that length, as it is kept: a hundred thousand are never made into tuples. Raises as `parse_header` does."""
     if len(data) < length:
         raise HeaderError(f"it ends after {len(data)} bytes, within its header of {length}")
-    key_count, base_position, key_map, row_format, made_with, language, statistics, rows_per_key = _begun(
-        data[: _BEGINNING.size]
-    )
-    (open_count, changed, rows, deleted, split, first_hole, index_bytes, data_bytes, free_bytes, free_index_bytes, auto_increment, writer,
+    key_count, base_position, key_map, row_format, made_with, statistics, rows_per_key = _begun(data[: _BEGINNING.size])
+    (open_count, changed, rows, deleted, split, first_hole, index_bytes, data_bytes, free_bytes, auto_increment, writer,
      update_count) = _STATE.unpack_from(data, _BEGINNING.size)  # fmt: skip
     flags = (
         made_with
@@ -172,8 +167,8 @@ def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHe
         | (NOT_ANALYZED if rows and 0 in rows_per_key.unpack_from(data, statistics) else 0)
     )
     enabled = int.from_bytes(data[key_map : key_map + 8], "big")
-    counts = rows, deleted, split, index_bytes, data_bytes, free_bytes, free_index_bytes, auto_increment
-    small = writer, enabled, update_count, language, open_count, row_format, flags
+    counts = rows, deleted, split, index_bytes, data_bytes, free_bytes, auto_increment
+    small = writer, enabled, update_count, open_count, row_format, flags
     try:
         packed = NARROW.pack(*counts, *small)
     except struct.error:
@@ -215,7 +210,6 @@ class _Begun(NamedTuple):
     key_map: int
     row_format: int
     flags: int
-    language: int
     statistics: int
     rows_per_key: struct.Struct
 
@@ -223,7 +217,7 @@ class _Begun(NamedTuple):
 @lru_cache(maxsize=_KEPT_BEGINNINGS)
 def _begun(beginning: bytes) -> _Begun:
     """The beginning taken apart. Raises HeaderError."""
-    (_, options, length, state_length, _, base_position, part_count, _, key_count, _, language, page_sizes, _) = (
+    (_, options, length, state_length, _, base_position, part_count, _, key_count, _, _, page_sizes, _) = (
         _BEGINNING.unpack(beginning)
     )
     if not STATE_FIXED_BYTES <= base_position <= length:
@@ -242,7 +236,6 @@ def _begun(beginning: bytes) -> _Begun:
         key_map,
         COMPRESSED if options & OPTION_COMPRESS_RECORD else DYNAMIC if options & OPTION_PACK_RECORD else FIXED,
         DELAYS_KEY_WRITES if options & OPTION_DELAY_KEY_WRITE else 0,
-        language,
         statistics,
         struct.Struct(f">{min(part_count, (base_position - statistics) // 4)}I"),
     )

@@ -13,7 +13,7 @@ from myisam_exporter.files.myi_header import Header
 from myisam_exporter.files.table_file import Database, TableFile
 
 KEY = Key(bytes([1]) + (1).to_bytes(2, "big") + (1024).to_bytes(2, "big") + (12).to_bytes(2, "big") + bytes([3, 0, 0, 0, 4]))
-HEADER = Header("dynamic", 33, 0, False, False, 100, 7, 150, True, 4096, 10_000, 50, 0, 0, 3, 40, 1, True, True, Definition(1 << 48, 1 << 40, 60, 3, 0, True, None, 0, (), (KEY,)))
+HEADER = Header("dynamic", 0, False, False, 100, 7, 150, True, 4096, 10_000, 50, 0, 3, 40, 1, True, True, Definition(1 << 48, 1 << 40, 60, 3, 0, True, None, 0, (), (KEY,)))
 
 
 def test_values_stand_in_the_order_of_the_columns_and_what_is_not_named_is_unknown() -> None:
