@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.daemon import free_port, wait_for
+from tests.support.fetched import fetched
 from tests.support.repository import ROOT
-from tools.fetched_servers import cache_directory
 
 PLUGIN = ROOT / "plugins" / "munin" / "myisam_advisor"
 NAME = "myisam_advisor"
@@ -29,14 +29,8 @@ UNPRIVILEGED = "nobody"
 
 
 def root_of(name: str) -> Path:
-    """What script/servers unpacked: skipped by name where it was not fetched, a failure in CI."""
-    root = cache_directory() / name
-    if not (root / "complete").exists():
-        message = f"{name} is not in the cache: run script/servers {name}"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return root
+    """What script/servers unpacked."""
+    return fetched(name, "complete").parent
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,8 @@
 """The clients that scripts are fed to: this machine's mariadb, and the mysql of Debian sid that script/servers fetches."""
 
-import os
 import shutil
 
-import pytest
-
+from tests.support.fetched import not_fetched
 from tools.fetched_servers import cache_directory
 
 CLIENTS = ("mariadb", "mysql-client")
@@ -19,10 +17,7 @@ def client(kind: str) -> list[str]:
     usr = cache_directory() / kind / "usr"
     loader = next(iter(sorted(usr.glob("lib/*/ld-linux-*.so.*"))), None)
     if loader is None:
-        message = f"{kind} is not in the cache: run script/servers {kind}"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        not_fetched(kind)
     # The way in that the other servers have, which this release keeps as a plugin.
     plugins = f"--plugin-dir={usr / 'lib' / 'mysql' / 'plugin'}"
     return [str(loader), "--library-path", str(loader.parent), str(usr / "bin" / "mysql"), "--no-defaults", plugins]

@@ -1,6 +1,5 @@
 """A real reverse proxy before a daemon: nginx, with TLS, below a path."""
 
-import os
 import ssl
 import subprocess
 import urllib.error
@@ -10,10 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from tests.support.daemon import free_port, wait_for
-from tools.fetched_servers import cache_directory
+from tests.support.fetched import fetched
 
 from .test_web_security import make_certificate
 
@@ -29,17 +26,6 @@ http {{
   }}
 }}
 """
-
-
-def nginx() -> Path:
-    """The program: skipped by name where it was not fetched, a failure in CI."""
-    path = cache_directory() / "nginx" / "usr" / "sbin" / "nginx"
-    if not path.exists():
-        message = "nginx is not in the cache: run script/servers nginx"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return path
 
 
 @dataclass(frozen=True)
@@ -66,7 +52,7 @@ def proxied(folder: Path, location: str) -> Iterator[Proxy]:
     make_certificate(folder, "proxy")
     port = free_port()
     (folder / "nginx.conf").write_text(CONFIGURATION.format(folder=folder, port=port, location=location))
-    words = ["setpriv", "--pdeathsig", "KILL", "--", nginx(), "-p", folder, "-e", "stderr", "-c", folder / "nginx.conf"]
+    words = ["setpriv", "--pdeathsig", "KILL", "--", fetched("nginx", "usr", "sbin", "nginx"), "-p", folder, "-e", "stderr", "-c", folder / "nginx.conf"]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(list(map(str, words)), stdout=log, stderr=log)
     try:

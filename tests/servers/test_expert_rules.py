@@ -23,7 +23,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.columns import Row
 from tests.support.daemon import free_port, wait_for
 from tests.support.program import run
-from tests.support.servers import CopiedServer, binaries_of, keeps_dictionary, status_number, working
+from tests.support.servers import CopiedServer, binaries_of, keeps_dictionary, repeating, status_number, working
 from tools.fetched_servers import cache_directory
 
 from .conftest import look, schema, with_thresholds
@@ -56,28 +56,6 @@ def ran(server: PrivateServer, *statements: str) -> int:
     return 0
 
 
-@contextmanager
-def repeating(server: PrivateServer, *statements: str) -> Iterator[None]:
-    """These statements in turn, in one session, until the end."""
-    stop = threading.Event()
-
-    def repeat() -> None:
-        with server.session("d") as connection:
-            cursor = connection.cursor()
-            while not stop.is_set():
-                for statement in statements:
-                    cursor.execute(statement)
-                    cursor.fetchall()
-
-    thread = threading.Thread(target=repeat)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-
-
 @pytest.mark.parametrize("kind", ["mysql-5.6", "mysql-9.7"])
 def test_a_transaction_over_both_engines_is_refused_and_found(kind: str) -> None:
     options = ["--log-bin=binlog", "--server-id=1", "--gtid-mode=ON", "--enforce-gtid-consistency=ON", *(["--log-slave-updates"] if kind == "mysql-5.6" else [])]
@@ -86,7 +64,7 @@ def test_a_transaction_over_both_engines_is_refused_and_found(kind: str) -> None
         assert ran(server, "BEGIN", "INSERT INTO i VALUES (1)", "INSERT INTO m VALUES (1)") == GTID_VIOLATION
         assert ran(server, "BEGIN", "INSERT INTO m VALUES (1)", "INSERT INTO i VALUES (1)", "COMMIT") == 0
         assert ran(server, "INSERT INTO i SELECT * FROM m") == 0
-        with repeating(server, "BEGIN", "INSERT INTO m VALUES (1)", "INSERT INTO i VALUES (1)", "COMMIT"):
+        with repeating(server, "d", ["BEGIN", "INSERT INTO m VALUES (1)", "INSERT INTO i VALUES (1)", "COMMIT"]):
             (found,) = findings(server, "gtid-mixed-engines", 1.0)
         assert (found.severity, found.confidence) == ("warning", "likely")
         assert "d.m" in found.message
@@ -100,13 +78,13 @@ def test_statements_that_wait_for_syncs_are_found_and_its_command_ends_it(kind: 
     site = with_thresholds("sync-after-each-statement", low_pressure=0, minimum_syncs_per_second=10)
     with CopiedServer(binaries_of(kind), ["--flush"]) as server:
         server.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT AUTO_INCREMENT PRIMARY KEY, n INT) ENGINE=MyISAM", "INSERT INTO d.m (n) VALUES (1)")
-        with repeating(server, "INSERT INTO m (n) VALUES (1)"):
+        with working(server, "d", ["INSERT INTO m (n) VALUES (1)"]):
             (found,) = findings(server, "sync-after-each-statement", 2.0, site)
             assert (found.severity, found.confidence) == ("warning", "confirmed")
             server.execute(*(command.rstrip(";") for command in found.commands))
             assert findings(server, "sync-after-each-statement", 1.0, site) == []
         server.execute("SET GLOBAL flush = ON")
-        with repeating(server, "UPDATE m SET n = 1 WHERE a = 1"):
+        with working(server, "d", ["UPDATE m SET n = 1 WHERE a = 1"]):
             assert findings(server, "sync-after-each-statement", 1.0, site) == []
 
 

@@ -7,9 +7,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.server.session import Session
 from tests.support.daemon import wait_for
 from tests.support.program import PROGRAM, run, run_process
-from tests.support.servers import CopiedServer, binaries_of, status_number
+from tests.support.servers import CopiedServer, binaries_of, meanwhile, status_number
 
 from .conftest import as_other_user, connections_taken, look, on_one_server, schema, target
 
@@ -281,38 +280,25 @@ class Storm:
 
     def __init__(self, server: PrivateServer) -> None:
         self.server = server
-        self.stop = threading.Event()
         self.statements = 0
         self.waiting: dict[object, list[float]] = {}
 
-    def rage(self) -> None:
+    def rage(self, stop: threading.Event) -> None:
         with self.server.session("storm") as connection:
             cursor = connection.cursor()
-            while not self.stop.is_set():
+            while not stop.is_set():
                 for statement in STORM:
                     cursor.execute(statement.format(n=self.statements // len(STORM)))
                     cursor.fetchall()
                     self.statements += 1
 
-    def note(self, us: int) -> None:
+    def note(self, us: int, stop: threading.Event) -> None:
         with self.server.session() as connection:
             cursor = connection.cursor()
-            while not self.stop.is_set():
+            while not stop.is_set():
                 cursor.execute(WAITING, (us,))
                 for (statement,) in cursor.fetchall():
                     self.waiting.setdefault(statement, []).append(time.monotonic())
-
-    @contextmanager
-    def around(self, us: int) -> Iterator[None]:
-        threads = [threading.Thread(target=self.rage), threading.Thread(target=self.note, args=(us,))]
-        for thread in threads:
-            thread.start()
-        try:
-            yield
-        finally:
-            self.stop.set()
-            for thread in threads:
-                thread.join()
 
 
 @pytest.mark.parametrize("by_files", [True, False])
@@ -326,7 +312,7 @@ def test_ddl_storm_while_looking(server: PrivateServer, by_files: bool) -> None:
             session.target = replace(session.target, socket=None, host="elsewhere")
         waited = status_number(server, "Table_locks_waited")
         storm, deadline = Storm(server), time.monotonic() + 60
-        with storm.around(int(session.row("SELECT CONNECTION_ID()", 1)[0])):
+        with meanwhile(storm.rage, partial(storm.note, int(session.row("SELECT CONNECTION_ID()", 1)[0]))):
             while storm.statements < 500 and time.monotonic() < deadline:
                 facts = Interval(take_snapshot(Context(session.target, session))).facts()
                 assert facts.single("server")["local"] == by_files

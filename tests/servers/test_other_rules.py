@@ -1,8 +1,6 @@
 """Further findings provoked for real: mapping, the table cache, packed keys, named caches."""
 
-import threading
 import time
-from contextlib import closing
 
 from demo.load import InsertLoad
 from myisam_advisor.catalogue.rules import shipped_rules
@@ -12,7 +10,7 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.live import collect_facts
-from tests.support.servers import CopiedServer, binaries_of, keeps_dictionary, working
+from tests.support.servers import CopiedServer, binaries_of, keeps_dictionary, repeating, working
 
 from .conftest import look, schema, target, with_thresholds
 from .test_verdicts import under_load
@@ -43,27 +41,12 @@ def test_mapping_that_maps_nothing_is_told(server: PrivateServer) -> None:
 def test_a_table_cache_that_is_too_small_is_found() -> None:
     with CopiedServer(binaries_of("mariadb-10.11"), ["--table-open-cache=20", "--table-open-cache-instances=1", "--open-files-limit=4096"]) as server:
         server.execute("CREATE DATABASE d", *(f"CREATE TABLE d.t{number} (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM" for number in range(200)))
-        stop = threading.Event()
-
-        def walk() -> None:
-            with server.session("d") as connection:
-                cursor = connection.cursor()
-                while not stop.is_set():
-                    for number in range(200):
-                        cursor.execute(f"SELECT COUNT(*) FROM t{number}")
-                        cursor.fetchall()
-
-        thread = threading.Thread(target=walk)
-        thread.start()
-        try:
+        with repeating(server, "d", [f"SELECT COUNT(*) FROM t{number}" for number in range(200)]):
             (found,) = findings(server, "table-cache-too-small")
             assert found.confidence == "confirmed"
             server.execute(*(command.rstrip(";") for command in found.commands))
             time.sleep(1)
             assert findings(server, "table-cache-too-small") == []
-        finally:
-            stop.set()
-            thread.join()
 
 
 def test_scans_that_look_for_something_are_told_and_a_dump_is_not(server: PrivateServer) -> None:
@@ -143,24 +126,10 @@ def test_temporary_tables_of_a_dump_that_asks_information_schema_are_none_of_a_s
         "SELECT column_name, extra, data_type FROM information_schema.columns WHERE table_schema = database() AND table_name = 't' ORDER BY ordinal_position",
         "SELECT trigger_name FROM information_schema.triggers WHERE event_object_schema = database() AND event_object_table = 't'",
     ]
-    stop = threading.Event()
     with schema(server, "dumped") as name:
         server.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, told TEXT) ENGINE=MyISAM", database=name)
-
-        def dump() -> None:
-            with server.session(name) as connection, closing(connection.cursor()) as cursor:
-                while not stop.is_set():
-                    for statement in asked:
-                        cursor.execute(statement)
-                        cursor.fetchall()
-
-        thread = threading.Thread(target=dump)
-        thread.start()
-        try:
+        with repeating(server, name, asked):
             facts = look(server, 1.0)
-        finally:
-            stop.set()
-            thread.join()
         made = facts.tables["status"].by_name("per_second")["Created_tmp_disk_tables"]
         assert keeps_dictionary(server) or float(str(made)) > 100
         judgement = judge(prepared(facts, Site(shipped_rules())))

@@ -8,8 +8,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support import workloads
 from tests.support.daemon import wait_for
 from tests.support.program import PROGRAM
-from tests.support.servers import CopiedServer, binaries_of, working
+from tests.support.servers import CopiedServer, binaries_of, meanwhile, working
 
 from .test_daemon_faults import small_disk
 from .test_proofs import OBJECT, SCAN, TRIAL_SECONDS, checked, finding, program, shop, state
@@ -37,12 +36,10 @@ SURE = ("--yes", "--maximum-rate", "1000000")
 DOUBLINGS = 16
 
 
-@contextmanager
-def searching(server: PrivateServer) -> Iterator[None]:
+def searching(server: PrivateServer) -> AbstractContextManager[None]:
     """Look-ups all over an index that the key buffer does not hold, by connections that come and go: only those are recorded."""
-    ended = threading.Event()
 
-    def run() -> None:
+    def run(ended: threading.Event) -> None:
         draw = random.Random(1)
         while not ended.is_set():
             with server.session("shop") as connection, closing(connection.cursor()) as cursor:
@@ -51,15 +48,7 @@ def searching(server: PrivateServer) -> Iterator[None]:
                     cursor.execute(f"SELECT COUNT(*) FROM words WHERE w BETWEEN '{low:04x}' AND '{low + 30:04x}'")
                     cursor.fetchall()
 
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
+    return meanwhile(run, run)
 
 
 def words(server: PrivateServer) -> None:

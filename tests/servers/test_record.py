@@ -5,8 +5,8 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import psutil
@@ -18,7 +18,7 @@ from myisam_advisor.workload.file import Workload, read_workload
 from tests.servers.conftest import on_every_server, schema
 from tests.support.daemon import wait_for
 from tests.support.program import PROGRAM
-from tests.support.servers import CopiedServer, binaries_of
+from tests.support.servers import CopiedServer, binaries_of, meanwhile
 
 HOSTILE = [
     b"SELECT 1", b"SELECT 'two\nlines;\n# User@Host: x[x] @ y []\n'", "SELECT 'é ☃'".encode(), b"SELECT '\\0 \\' \x1b'", b"/* c */ SELECT 5 -- end", b"SELECT \"# Time: 261122 20:00:00\n\"",
@@ -41,12 +41,10 @@ def recorded(path: Path) -> tuple[Workload, list[Event]]:
     return workload, list(workload.events())
 
 
-@contextmanager
-def sending(server: PrivateServer, database: str, statements: Sequence[bytes] = HOSTILE) -> Iterator[None]:
+def sending(server: PrivateServer, database: str, statements: Sequence[bytes] = HOSTILE) -> AbstractContextManager[None]:
     """The statements again and again, each round over a connection of its own."""
-    ended = threading.Event()
 
-    def rounds() -> None:
+    def rounds(ended: threading.Event) -> None:
         while not ended.is_set():
             with server.session(database) as connection, closing(connection.cursor()) as cursor:
                 for statement in statements:
@@ -55,13 +53,7 @@ def sending(server: PrivateServer, database: str, statements: Sequence[bytes] = 
                         cursor.fetchall()
             time.sleep(0.05)
 
-    thread = threading.Thread(target=rounds)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+    return meanwhile(rounds)
 
 
 def leftovers(server: PrivateServer) -> list[str]:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from MySQLdb import Error, connect
@@ -30,7 +31,7 @@ from myisam_exporter.server.sql import Sql, quote_table, statement
 from myisam_exporter.server.target import Target
 from tests.support.daemon import free_port, wait_for
 from tests.support.program import run
-from tests.support.servers import CopiedServer, binaries_of
+from tests.support.servers import CopiedServer, binaries_of, meanwhile
 
 from .conftest import look
 
@@ -203,9 +204,8 @@ def test_rows_that_are_replaced_late_beside_deletes_stop_a_replica_as_is_said(na
     with source_and_replica(name) as (first, second):
         start(name, first, second)
         first.execute("CREATE DATABASE d", "CREATE TABLE d.t (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM")
-        stopped = threading.Event()
 
-        def write(number: int) -> None:
+        def write(number: int, stopped: threading.Event) -> None:
             with first.session("d") as session:
                 cursor = session.cursor()
                 for turn in itertools.count():
@@ -213,15 +213,8 @@ def test_rows_that_are_replaced_late_beside_deletes_stop_a_replica_as_is_said(na
                     if stopped.is_set():
                         return
 
-        writers = [threading.Thread(target=write, args=(number,)) for number in range(4)]
-        for writer in writers:
-            writer.start()
-        try:
+        with meanwhile(*(partial(write, number) for number in range(4))):
             assert wait_for(lambda: channel(second)["sql_running"] == 0, WAIT_SECONDS)
-        finally:
-            stopped.set()
-            for writer in writers:
-                writer.join()
         assert channel(second)["error"] in (NO_SUCH_ROW, DUPLICATE_KEY)
         (finding,) = found(second)
         assert "so does REPLACE DELAYED beside DELETE" in finding.message

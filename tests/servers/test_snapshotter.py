@@ -21,7 +21,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.lying_server import HostileServer
 from tests.support.old_pythons import oldest_and_newest, python, snapshotter
 from tests.support.program import run
-from tests.support.servers import CopiedServer, binaries_of
+from tests.support.servers import CopiedServer, binaries_of, meanwhile
 
 from .clients import client
 from .conftest import OTHER_UID, as_other_user, look, on_one_server, schema
@@ -124,21 +124,15 @@ def test_what_a_difference_is() -> None:
 @on_one_server
 def test_rates_and_findings_of_the_file(shop: PrivateServer, tmp_path: Path) -> None:
     """Rates of a table that is written to, and what `check` finds in the file: both as of the program's own snapshot."""
-    stop = threading.Event()
 
-    def write() -> None:
+    def write(stop: threading.Event) -> None:
         while not stop.is_set():
             shop.execute("INSERT INTO fixed (a, b) VALUES (NULL, 'x')", database="s/h-ö p")
             time.sleep(0.02)
 
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
+    with meanwhile(write):
         ours = document_of(taken(shop, oldest_and_newest()[-1], "--interval", "2"))
         theirs = json.loads(json.dumps(as_document(look(shop, 2.0))))
-    finally:
-        stop.set()
-        writer.join()
     (mine,), (other,) = ([row for row in one["tables"] if row["table_name"] == "fixed"] for one in (ours, theirs))
     for column in ("write_statements_per_second", "rows_added_per_second"):
         assert (column in mine) == (column in other)

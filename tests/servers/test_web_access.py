@@ -18,7 +18,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.web.access import RELOADS_APART_SECONDS
 from tests.support.daemon import Daemon, free_port, serving, wait_for
 from tests.support.program import run_process
-from tests.support.servers import status_number
+from tests.support.servers import meanwhile, status_number
 
 from .conftest import as_other_user, schema
 from .test_unix_socket import UnixConnection, answers, ask
@@ -208,20 +208,14 @@ def test_reloads_disturb_no_scrape_and_make_no_connection(mariadb: PrivateServer
     with serving("--socket", mariadb.socket, "--defaults-file", options, "--config.targets", targets, "--collect.interval", "2s") as running:
         for path in ("/metrics", "/probe?target=forum", "/probe?target=other"):
             assert wait_for(lambda path=path: running.get(path).value("advice_interval_seconds") is not None)  # type: ignore[misc]
-        over = threading.Event()
 
-        def reloading() -> None:
+        def reloading(over: threading.Event) -> None:
             while not over.wait(0.05):
                 running.process.send_signal(1)  # SIGHUP, which is not limited
 
-        thread = threading.Thread(target=reloading)
         before = status_number(mariadb, "Connections")
-        thread.start()
-        try:
+        with meanwhile(reloading):
             ups = [running.get(path).value("up") for _ in range(30) for path in ("/metrics", "/probe?target=forum")]
-        finally:
-            over.set()
-            thread.join()
         assert ups == [1.0] * 60
         assert status_number(mariadb, "Connections") - before == 1  # this question
         # What the background found is still there: the watch is the same.

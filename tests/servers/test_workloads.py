@@ -14,7 +14,7 @@ from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.servers.conftest import look, schema, with_thresholds
 from tests.support.daemon import wait_for
-from tests.support.servers import CopiedServer, binaries_of, working
+from tests.support.servers import CopiedServer, binaries_of, meanwhile, repeating, working
 
 # Whether a server is held back is told by idle processors.
 pytestmark = pytest.mark.alone
@@ -62,24 +62,17 @@ def test_slow_statements_are_counted(busy: PrivateServer) -> None:
 
 
 def test_connections_for_a_statement_are_churn(busy: PrivateServer) -> None:
-    stop = threading.Event()
-
-    def connect() -> None:
+    def connect(stop: threading.Event) -> None:
         while not stop.is_set():
             busy.execute("SELECT 1")
 
     busy.execute("SET GLOBAL thread_cache_size = 0")
-    thread = threading.Thread(target=connect)
-    thread.start()
-    try:
+    with meanwhile(connect):
         (finding,) = found(busy, "connection-churn")
         assert "the thread cache (0) is too small" in finding.message
         run_commands(busy, finding)
         (again,) = found(busy, "connection-churn")
         assert "too small" not in again.message
-    finally:
-        stop.set()
-        thread.join()
 
 
 def test_long_keys_go_through_several_blocks_until_these_are_as_large(busy: PrivateServer) -> None:
@@ -100,18 +93,7 @@ def test_tables_that_are_closed_again_and_again_empty_the_key_cache(busy: Privat
     before = busy.execute("SELECT @@GLOBAL.table_open_cache")[0][0]
     busy.execute("SET GLOBAL table_open_cache = 64")
     site = with_thresholds("key-cache-flushed-by-table-closes", settled_seconds=0)
-    stop = threading.Event()
-
-    def visit() -> None:
-        with busy.session("work") as connection, contextlib.closing(connection.cursor()) as cursor:
-            while not stop.is_set():
-                for table in tables:
-                    cursor.execute(f"SELECT id FROM {table} WHERE id = 1")
-                    cursor.fetchall()
-
-    thread = threading.Thread(target=visit)
-    thread.start()
-    try:
+    with repeating(busy, "work", [f"SELECT id FROM {table} WHERE id = 1" for table in tables]):
         (finding,) = found(busy, "key-cache-flushed-by-table-closes", site)
         assert "its size is not the cause" in finding.message
         assert found(busy, "table-cache-too-small", site)
@@ -119,10 +101,7 @@ def test_tables_that_are_closed_again_and_again_empty_the_key_cache(busy: Privat
         busy.execute(f"SET GLOBAL table_open_cache = {max(int(str(before)), 2000)}")
         found(busy, "table-cache-too-small", site)  # every table is opened once more
         assert found(busy, "key-cache-flushed-by-table-closes", site) == []
-    finally:
-        stop.set()
-        thread.join()
-        busy.execute(f"SET GLOBAL table_open_cache = {before}")
+    busy.execute(f"SET GLOBAL table_open_cache = {before}")
 
 
 def test_rows_by_key_from_memory_are_worth_mapping_and_then_are_mapped(busy: PrivateServer) -> None:

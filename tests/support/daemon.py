@@ -11,22 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.support.fetched import fetched
 from tests.support.program import PROGRAM
-from tools.fetched_servers import cache_directory
 
 
 def peer(name: str, package: str = "prometheus") -> Path:
-    """Prometheus, promtool, ...: skipped by name where they were not fetched, a failure in CI."""
-    path = cache_directory() / package / "usr" / "bin" / name
-    if not path.exists():
-        message = f"{name} is not in the cache: run script/servers {package}"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return path
+    """Prometheus, promtool, ..."""
+    return fetched(package, "usr", "bin", name)
 
 
 def free_port() -> int:

@@ -5,15 +5,15 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-
-import pytest
 
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import own_number
+from tests.support.fetched import not_fetched
 from tests.support.thoroughness import THOROUGH
 from tools.fetched_servers import FETCHED_SERVERS, FURTHER_SERVERS, find_server
 
@@ -26,13 +26,10 @@ OWN_OF_A_SERVER = "auto.cnf"
 
 
 def binaries_of(name: str) -> ServerBinaries:
-    """The server's programs. One that was not fetched is skipped by name, and is a failure in CI: there each must run."""
+    """The server's programs."""
     found = find_server(name)
     if found is None:
-        message = f"{name} is not in the cache: run script/servers {name}"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        not_fetched(name)
     return found
 
 
@@ -93,18 +90,29 @@ def status_number(server: PrivateServer, name: str) -> int:
     return int(str(server.execute(f"SHOW GLOBAL STATUS LIKE '{name}'")[0][1]))
 
 
-@contextmanager
-def working(server: PrivateServer, database: str, statements: list[str]) -> Iterator[None]:
+def working(server: PrivateServer, database: str, statements: Sequence[str]) -> AbstractContextManager[None]:
     """One connection for each statement, which it repeats until the end."""
-    stop = threading.Event()
+    return repeating(server, database, *([statement] for statement in statements))
 
-    def repeat(statement: str) -> None:
+
+def repeating(server: PrivateServer, database: str, *turns: Sequence[str]) -> AbstractContextManager[None]:
+    """One connection for each of these, which repeats its statements in turn until the end."""
+
+    def repeat(statements: Sequence[str], stop: threading.Event) -> None:
         with server.session(database) as connection, closing(connection.cursor()) as cursor:
             while not stop.is_set():
-                cursor.execute(statement)
-                cursor.fetchall()
+                for statement in statements:
+                    cursor.execute(statement)
+                    cursor.fetchall()
 
-    threads = [threading.Thread(target=repeat, args=(statement,)) for statement in statements]
+    return meanwhile(*(partial(repeat, statements) for statements in turns))
+
+
+@contextmanager
+def meanwhile(*works: Callable[[threading.Event], None]) -> Iterator[None]:
+    """Each of these in a thread of its own; it returns when the event is set, which is at the end."""
+    stop = threading.Event()
+    threads = [threading.Thread(target=work, args=(stop,)) for work in works]
     for thread in threads:
         thread.start()
     try:
