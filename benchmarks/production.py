@@ -13,9 +13,9 @@ from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import run
 from myisam_advisor.trial.replay import replay, write_statements
-from myisam_advisor.trial.statements.replaying import OPTIONS
 from myisam_advisor.trial.statements.stages import Stage, StagedTable
 from myisam_advisor.trial.statements.variants import Variant
+from myisam_advisor.trial.trial import OPTIONS
 from myisam_advisor.workload.events import Event
 
 SCHEMA, ROWS, THREADS, SEED = "site", 50_000, 4, 1984

@@ -42,13 +42,14 @@ from myisam_advisor.trial.private.machine import be_polite, machine_name, only_o
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.statements.material import Material, ReplayOptions
-from myisam_advisor.trial.statements.replaying import OPTIONS, run_replay
+from myisam_advisor.trial.statements.replaying import run_replay
 from myisam_advisor.trial.statements.schedule import Schedule, write_schedule
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED, RECORDED_SPEED, send
 from myisam_advisor.trial.statements.stages import Stage
 from myisam_advisor.trial.statements.survey import Judging, survey
 from myisam_advisor.trial.statements.variants import Setting, Variant
 from myisam_advisor.trial.tables.sources import find_copyable
+from myisam_advisor.trial.trial import OPTIONS
 from myisam_advisor.workload.events import Event
 from tools.fetched_servers import find_server, keep_place
 

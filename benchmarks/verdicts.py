@@ -25,9 +25,10 @@ import click
 
 from benchmarks.kept_lines import keep_line, kept_lines
 from myisam_advisor.errors import TrialError
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, TrialOptions
 from myisam_advisor.trial.budget import Budget, fitted
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Run
+from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.channel import Channel, Message

@@ -12,10 +12,10 @@ from myisam_advisor.history.noticed_changes import Change
 from myisam_advisor.history.verification import MeasureOutcome, Window
 from myisam_advisor.judging.findings import Blind, Dropped, Finding, NotApplicable, QuotedProof, ShownFact, Suspicion
 from myisam_advisor.judging.past import Episode
-from myisam_advisor.proofs.proof import Proof
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Proof
 from myisam_advisor.remedies.memory_budget import MemoryBudget
 from myisam_advisor.rights.sights import Sight
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison, Run
+from myisam_advisor.trial.comparison import Comparison, Run
 from myisam_advisor.trial.engines.result import EngineResult
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
 from myisam_advisor.trial.statements.replay_result import Difference, KindShare, Latency, Measured, TableStart

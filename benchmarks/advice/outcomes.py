@@ -11,7 +11,7 @@ from benchmarks.advice.changes import Piece, plain_value
 from benchmarks.advice.limits import SIDES
 from benchmarks.advice.stage import Player, Stage, crashed_tables, row_counts
 from myisam_advisor.errors import TrialError
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, WORSE, WORTH_IT
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, WORSE, WORTH_IT
 from myisam_advisor.trial.intervals import MANY
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.private_server import PrivateServer, PrivateServerError

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 # A setting of the whole server is proved by statements that have at least so much of the recorded time.
 SPEAKING_SHARE = 0.5
-# As reports call the sender a bottleneck (trial/statements/sender.py).
-BUSY_SENDER_SHARE = 0.3
 NONE_KNOWN: Mapping[str, str] = MappingProxyType({})
 
 
@@ -202,6 +200,7 @@ def _structures_of(tables: Sequence[str], structures: Mapping[str, str]) -> tupl
 def _why_not_told(variant: Tried, fidelity: LikeTheRecording | None) -> str:
     """Why this replay says nothing of the variant's change; empty where it does, and where there is nothing to be kept anyway."""
     from myisam_advisor.proofs.proof import NO_DIFFERENCE
+    from myisam_advisor.trial.statements.sender import BUSY_SENDER_SHARE
 
     if fidelity is None or len(variant.rules) != 1 or variant.low is None:
         return ""

@@ -12,9 +12,10 @@ from math import exp, log
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
-# The words of trials (trial/comparison.py), which this room lies below.
+# What a trial says of a change (trial/comparison.py), and how a terminal shows it.
 WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR = "worth it", "no difference", "worse", "unclear"
 VERDICTS = (WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR)
+STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR: "yellow"}
 REPLAY = "replay"
 _ID_BYTES = 8
 

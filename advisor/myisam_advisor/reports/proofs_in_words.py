@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Proof
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, STYLES, UNCLEAR, WORSE, WORTH_IT, Proof
 from myisam_advisor.proofs.settled import day_in_words, figures_in_words, tried_in_words
 from myisam_advisor.proofs.store import KeptProofs
 from myisam_advisor.proofs.validity import still_valid
@@ -32,7 +32,6 @@ FOLLOWS = {
     WORSE: "check warns against the change",
     UNCLEAR: "nothing follows",
 }
-STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR: "yellow"}
 Standing = tuple[Proof, str]
 
 

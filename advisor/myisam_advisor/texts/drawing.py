@@ -14,6 +14,15 @@ from myisam_advisor.texts.width import PAGE_WIDTH, UNFOLDED, file_width
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+# Of a verdict and of the worst that was found.
+TONES = {
+    "critical": "bold red",
+    "warning": "bold yellow",
+    "info": "bold cyan",
+    "unknown": "bold yellow",
+    "good": "bold green",
+}
+
 
 class EncodedText(StringIO):
     """A text in memory that has the encoding of the stream it is for: frames are drawn in letters that it has."""

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.texts.bars import BARS
+from myisam_advisor.texts.drawing import TONES
 from myisam_advisor.texts.templates import printable, so_many
 from myisam_advisor.top.columns import BY_NAME, BY_NO_COLUMN, COLUMNS, Column
 from myisam_advisor.top.pages import Part, page
@@ -45,13 +46,6 @@ KEYS_OF_LIST = (
 KEYS_OF_TEXT = (("Esc", "back"), ("up/down", "scroll"), ("f", "findings"), ("w", "why"), ("?", "help"), ("q", "quit"))
 # Where they are watched.
 KEY_OF_STATEMENTS = ("t", "statements")
-TONES = {
-    "critical": "bold red",
-    "warning": "bold yellow",
-    "info": "bold cyan",
-    "unknown": "bold yellow",
-    "good": "bold green",
-}
 TITLE, HEADING = "bold reverse", "bold cyan underline"
 # For a terminal whose letters are ASCII: one for one, so that nothing moves.
 _PLAIN = {"·": "-", "…": "~", "▼": "v", "▲": "^", "→": ">", **dict(zip(BARS, "_.:-=+*#", strict=True))}

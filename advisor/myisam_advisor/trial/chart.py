@@ -10,9 +10,10 @@ from io import BytesIO
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.whole_files import OutputDirectory, expect_writable
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison
+from myisam_advisor.trial.comparison import Comparison
 from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.report import noise_lines
 from myisam_advisor.trial.results import TrialResult

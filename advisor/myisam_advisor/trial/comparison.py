@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.trial.intervals import MINIMUM_VALUES, PRIOR_VARIANCE, interval_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
@@ -19,8 +20,6 @@ MINIMUM_ROUNDS = MINIMUM_VALUES
 WORTHWHILE_CHANGE = 0.05
 # An interval of four rounds that have nothing in common ends nowhere: a million times is as good as that.
 LARGEST_LOGARITHM = math.log(1e6)
-
-WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR = "worth it", "no difference", "worse", "unclear"
 
 
 @dataclass(frozen=True, slots=True)

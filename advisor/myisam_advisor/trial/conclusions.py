@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT, Comparison
+from myisam_advisor.proofs.proof import UNCLEAR, WORSE, WORTH_IT
+from myisam_advisor.trial.comparison import Comparison
 from myisam_advisor.trial.results import WorkloadResult
 
 

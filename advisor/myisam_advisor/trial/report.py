@@ -13,16 +13,16 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from myisam_advisor.proofs.proof import STYLES, WORSE, WORTH_IT
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import figure, percent, printable
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, Comparison, Run, median_of
+from myisam_advisor.trial.comparison import Comparison, Run, median_of
 from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.rounds import BUDGET, CLEAR, ROUNDS, Course
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
-STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR: "yellow"}
 # What is not chosen for its speed alone, another engine or version, is faster or slower, and not worth it or worse.
 SPEEDS = {WORTH_IT: "faster", WORSE: "slower"}
 SHOWN_KIND_CHARACTERS = 300

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Generic, TypeVar
 
-from myisam_advisor.trial.comparison import MINIMUM_ROUNDS, UNCLEAR, Comparison, compare_pairs
+from myisam_advisor.proofs.proof import UNCLEAR
+from myisam_advisor.trial.comparison import MINIMUM_ROUNDS, Comparison, compare_pairs
 from myisam_advisor.trial.intervals import MANY, PRIOR_VARIANCE, PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.load import LoadMeter, MachineLoad

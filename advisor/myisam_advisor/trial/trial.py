@@ -30,7 +30,7 @@ from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
-# The threads of closed connections are kept, so that their context switches can still be counted.
+# The threads of closed connections are kept, so that their context switches can still be counted. Each of a sender's threads has a connection, and we one.
 OPTIONS = (
     "--thread-cache-size=200",
     "--max-connections=300",

@@ -23,7 +23,7 @@ from myisam_advisor.reports.held_back import held_back_in_words
 from myisam_advisor.reports.lines_kept import Ended
 from myisam_advisor.reports.told import Gap, Told, ToldDrop, ToldRule, once, told
 from myisam_advisor.reports.wording import SEPARATOR, TOLD_PER_RULE, headline
-from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
+from myisam_advisor.texts.drawing import TONES, drawn, is_terminal, without_padding
 from myisam_advisor.texts.templates import printable, size
 from myisam_advisor.texts.width import WIDEST, text_width
 from myisam_exporter.errors import UserError
@@ -38,13 +38,6 @@ NAMED_PER_GAP = 3
 CAUSES_PER_GAP = 2
 DROPS = 3
 MORE_TIMES = "see myisam-advisor history"
-TONES = {
-    "critical": "bold red",
-    "warning": "bold yellow",
-    "info": "bold cyan",
-    "unknown": "bold yellow",
-    GOOD: "bold green",
-}
 
 
 def render(judgement: Judgement, facts: FactSet, shown: Shown) -> str:

@@ -12,14 +12,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from myisam_advisor.proofs.proof import STYLES, UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.remedies.engine_change import INNODB
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import count, duration, figure, object_name, printable, size
-from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.trial.engines.result import Conversion, Crash, EngineResult, KindSpeed, Recorded
 from myisam_advisor.trial.engines.settings import CACHES, LOG_SIZES, MYISAM
-from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, SHOWN_KIND_CHARACTERS, SPEEDS, STYLES
+from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, SHOWN_KIND_CHARACTERS, SPEEDS
 from myisam_advisor.trial.upgrade.recorded_result import ROW_ORDER, ROW_VALUES
 from myisam_advisor.trial.upgrade.result_notes import note_on
 

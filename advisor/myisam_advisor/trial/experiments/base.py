@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 DISK_BYTES = 512 << 20
+# Of what several experiments held to.
+SOURCE_2008 = "MySQL Performance Blog, 12 August 2008"
+SOURCE_2014 = "blog series of April 2014"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,12 @@ from functools import partial
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.proofs.proof import WORTH_IT
 from myisam_advisor.texts.templates import object_name
 from myisam_advisor.trial.bench import SCHEMA, Bench
-from myisam_advisor.trial.comparison import WORTH_IT, Run
+from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import comparison_of, times
-from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.experiments.base import SOURCE_2014, Experiment, Published
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.copied_table import literal_rows
 from myisam_advisor.trial.tables.made import SyntheticTable, subjects
@@ -39,7 +40,6 @@ JOIN, NO_INDEX, JOIN_INDEX, FILTER_INDEX = (
     "index on the join column",
     "index on the filter column",
 )
-SOURCE_2014 = "blog series of April 2014"
 TEXT_TYPES = ("char", "varchar", "enum", "set")
 _POSITION = struct.Struct("<Q")
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.proofs.proof import WORSE, WORTH_IT
 from myisam_advisor.texts.templates import count, rounded, size
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements, TableKind
-from myisam_advisor.trial.comparison import WORSE, WORTH_IT, Run
+from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import comparison_of, said
 from myisam_advisor.trial.experiments.base import Experiment
 from myisam_advisor.trial.results import Workload, WorkloadResult

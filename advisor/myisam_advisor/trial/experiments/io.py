@@ -24,7 +24,7 @@ from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import Bench
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import comparison_of, times
-from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.experiments.base import SOURCE_2014, Experiment, Published
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_exporter.kernel.residency import Prober
 
@@ -41,7 +41,6 @@ CALL, BUFFER, ASYNCHRONOUS, MAPPED = (
 )
 CACHED, EVICTED = "file in the page cache", "file not in the page cache"
 MOSTLY_EVICTED = 0.05
-SOURCE_2014 = "blog series of April 2014"
 Read = Callable[[Path], int]
 
 

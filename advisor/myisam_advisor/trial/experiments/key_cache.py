@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from myisam_advisor.remedies.key_caches import recommended_segments
 from myisam_advisor.trial.bench import SCHEMA, Bench, TableKind
 from myisam_advisor.trial.conclusions import best_variant, said
-from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.experiments.base import SOURCE_2008, Experiment, Published
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.made import (
     Restorable,
@@ -25,7 +25,6 @@ BATCH_SIZES = (1, 10, 20, 100)
 KEYS_PER_LOOKUP = 100
 CACHE_BYTES = 256 << 20
 SHARED, SEGMENTS, OWN = "one shared cache", "segments", "a cache for each table"
-SOURCE_2008 = "MySQL Performance Blog, 12 August 2008"
 
 
 def workloads(bench: Bench) -> Iterable[Workload]:

@@ -7,10 +7,11 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
+from myisam_advisor.proofs.proof import WORSE, WORTH_IT
 from myisam_advisor.trial.bench import SCHEMA, Bench, Statements
-from myisam_advisor.trial.comparison import WORSE, WORTH_IT, Run
+from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import comparison_of, times
-from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.experiments.base import SOURCE_2008, Experiment, Published
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.made import (
     LookupIndex,
@@ -37,7 +38,6 @@ DATABASES = {DEFAULT: f"{SCHEMA}_default", PACKED: f"{SCHEMA}_packed", UNPACKED:
 PROBES = "probes"
 LOOKUPS, JOINS = f"lookups, {KEYS_PER_LOOKUP} random keys a statement", "joins by random keys"
 BACKWARD = f"{KEYS_PER_LOOKUP} keys in descending order"
-SOURCE_2008 = "MySQL Performance Blog, 12 August 2008"
 SOURCE_2006 = "MySQL Performance Blog, 2006"
 
 

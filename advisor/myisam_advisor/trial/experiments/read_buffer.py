@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 
+from myisam_advisor.proofs.proof import WORSE, WORTH_IT
 from myisam_advisor.texts.templates import size
 from myisam_advisor.trial.bench import SCHEMA, Bench
-from myisam_advisor.trial.comparison import WORSE, WORTH_IT, Run
+from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import times
-from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.experiments.base import SOURCE_2014, Experiment, Published
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.made import SyntheticTable
 from myisam_exporter.server.sql import quote_identifier
@@ -26,7 +27,6 @@ CONNECTION_ROWS = 20_000
 TABLE, TARGET, SMALL = "scanned", "filled", "scanned_small"
 SCAN, FILL, CONNECT = "full scan", "INSERT ... SELECT", "connect, scan, disconnect"
 SOURCE_2007 = "MySQL Performance Blog, September 2007"
-SOURCE_2014 = "blog series of April 2014"
 
 
 def workloads(bench: Bench) -> Iterable[Workload]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from myisam_advisor.trial.bench import SCHEMA, Bench, TableKind
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.conclusions import best_variant, comparison_of, times
-from myisam_advisor.trial.experiments.base import Experiment, Published
+from myisam_advisor.trial.experiments.base import SOURCE_2014, Experiment, Published
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.tables.made import Restorable, SyntheticTable, inserts, most_statements, subjects
 from myisam_exporter.server.sql import quote_identifier
@@ -21,7 +21,6 @@ DYNAMIC, FIXED = "ROW_FORMAT=DYNAMIC", "ROW_FORMAT=FIXED"
 DATABASES = {DYNAMIC: f"{SCHEMA}_dynamic", FIXED: f"{SCHEMA}_fixed"}
 TABLE, SOURCE = "subject", "source"
 FILL, BATCHES, SCAN = "INSERT ... SELECT", f"inserts of {BATCH_ROWS} rows", "full scan"
-SOURCE_2014 = "blog series of April 2014"
 
 
 class _RecordTable(SyntheticTable):

@@ -12,14 +12,15 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from myisam_advisor.proofs.proof import STYLES, UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.proofs.recordings import DIFFERING_SHARE
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.lists import listed
 from myisam_advisor.texts.templates import figure, percent, printable, size
 from myisam_advisor.trial import chart
-from myisam_advisor.trial.comparison import UNCLEAR, WORSE, WORTH_IT, Comparison
-from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, SHOWN_KIND_CHARACTERS, STYLES, course_line
+from myisam_advisor.trial.comparison import Comparison
+from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, SHOWN_KIND_CHARACTERS, course_line
 from myisam_advisor.trial.statements.replay_result import (
     Fidelity,
     KindResult,

@@ -12,9 +12,9 @@ from itertools import islice
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.proofs.proof import WORTH_IT
 from myisam_advisor.texts.templates import duration, object_name
 from myisam_advisor.trial.budget import SHORTEST_RUN, WAVE_SECONDS
-from myisam_advisor.trial.comparison import WORTH_IT
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, expect_room, machine_name
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -39,18 +39,10 @@ from myisam_advisor.trial.statements.watched import other_settings
 from myisam_advisor.trial.statements.ways import Ground, VariantFailedError, Ways
 from myisam_advisor.trial.statements.window import allowance, window_of
 from myisam_advisor.trial.tables.copying import copy_tables
-from myisam_advisor.trial.trial import as_trial_errors
+from myisam_advisor.trial.trial import OPTIONS, ROOM_FOR_DATA, as_trial_errors
 from myisam_exporter.server.sql import quote_identifier
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
-# Threads of closed connections are kept, as in every trial; a connection for each of the sender's threads, and our own.
-OPTIONS = (
-    "--thread-cache-size=200",
-    "--max-connections=300",
-    "--loose-performance-schema=OFF",
-    "--myisam-recover-options=OFF",
-)
-ROOM_FOR_DATA = 2
 # Of the time, for changes alone where those that pay are tried together afterwards.
 ALONE_SHARE = 0.7
 

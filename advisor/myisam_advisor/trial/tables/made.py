@@ -14,8 +14,6 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_identifier
 
 LOOKUP_VALUES = 2000
-# Rows kept back from a copy, to be inserted again: a quarter of it, and no more than memory holds easily.
-HELD_BACK_SHARE, MAXIMUM_HELD_BACK_ROWS, MAXIMUM_HELD_BACK_BYTES = 4, 400_000, 256 << 20
 MINIMUM_ROWS = 1000
 
 

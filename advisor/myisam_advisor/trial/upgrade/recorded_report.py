@@ -9,8 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from myisam_advisor.proofs.proof import STYLES
 from myisam_advisor.texts.templates import percent, printable, sentence, so_many
-from myisam_advisor.trial.report import SHOWN_KIND_CHARACTERS, SPEEDS, STYLES, course_line
+from myisam_advisor.trial.report import SHOWN_KIND_CHARACTERS, SPEEDS, course_line
 from myisam_advisor.trial.statements.replay_result import KindVariant
 from myisam_advisor.trial.upgrade.recorded_result import ROW_COUNT, ROW_ORDER, OtherResult, RecordedUpgrade, RefusedKind
 

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.cli.kept_replays import BUSY_SENDER_SHARE, keep_replay, proofs_of_replay
+from myisam_advisor.cli.kept_replays import keep_replay, proofs_of_replay
 from myisam_advisor.proofs.document import proof_of, text_of
 from myisam_advisor.proofs.recordings import Recording
 from myisam_advisor.proofs.settled import tried_in_words
 from myisam_advisor.proofs.store import ProofStore
 from myisam_advisor.proofs.validity import still_valid
 from myisam_advisor.trial.statements.replay_result import KindShare, Window
-from myisam_advisor.trial.statements.sender import BUSY_SENDER_SHARE as REPORTED_AS_BUSY
 from tests.support.proofs import DAY, NOW
 
 
@@ -122,7 +121,6 @@ def test_where_many_were_answered_otherwise_nothing_is_proved(tmp_path: Path, mo
 
 def test_a_busy_sender_proves_no_equality_and_may_prove_a_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
-    assert BUSY_SENDER_SHARE == REPORTED_AS_BUSY
     equal = Variant("equal", times=1.0, low=0.99, high=1.01, verdict="no difference")
     keeping = keep_replay(Result((equal, Variant("one", ("pack-keys",)))), "ab", None, {}, Faithful(sender_cpu_share=0.31))
     assert [rule for rule, _, _ in keeping.kept] == ["pack-keys"]

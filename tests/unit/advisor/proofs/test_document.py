@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from myisam_advisor.proofs.document import MAXIMUM_BYTES, MAXIMUM_TEXT, ProofError, proof_of, text_of
-from myisam_advisor.proofs.proof import VERDICTS, ProvedLoad
-from myisam_advisor.trial import comparison
+from myisam_advisor.proofs.proof import ProvedLoad
 from tests.support.proofs import kind, proof
 
 WHOLE = proof(kinds=[kind("inserts of 10 rows", 1.4, "worth it", 0.5)], workload={"statements_per_second": 12.5, "tables": {"log.hits": 4096}}, server="ab")
@@ -39,10 +38,6 @@ def test_what_was_written_before_structures_were_noted_is_read_and_knows_none() 
     del document["structures"]
     assert proof_of(json.dumps(document)) == WHOLE
     assert WHOLE.structure_of == {}
-
-
-def test_the_words_are_those_of_trials() -> None:
-    assert VERDICTS == (comparison.WORTH_IT, comparison.NO_DIFFERENCE, comparison.WORSE, comparison.UNCLEAR)
 
 
 @pytest.mark.parametrize(

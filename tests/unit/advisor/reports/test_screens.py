@@ -14,8 +14,9 @@ from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.reports.formats.base import Shown
-from myisam_advisor.reports.formats.text import TONES, render
+from myisam_advisor.reports.formats.text import render
 from myisam_advisor.reports.told import told
+from myisam_advisor.texts.drawing import TONES
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.rights import READ_FILES
 from myisam_exporter.look.fact_set import FactSet

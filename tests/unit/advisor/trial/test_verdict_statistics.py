@@ -5,7 +5,7 @@ import pytest
 from benchmarks import verdicts
 from benchmarks.kept_lines import kept_lines
 from benchmarks.verdicts import EQUALS, FASTER, GOALS, RECORD, TRUTH, recorded_pairs, simulated, table_of
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
 
 TRIALS, ROUNDS = 200, 30
 PAIRS = recorded_pairs(kept_lines(RECORD))

@@ -1,6 +1,6 @@
 """A result of a replay as tests read it."""
 
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.trial.rounds import CLEAR, Course, Noise
 from myisam_advisor.trial.statements.replay_result import (
     Difference,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, WORSE
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, WORSE
 from myisam_advisor.trial.intervals import MANY
 from myisam_advisor.trial.private.load import LoadMeter
 from myisam_advisor.trial.rounds import CLEAR, Course, Limits, Noise, Rounds, run_rounds

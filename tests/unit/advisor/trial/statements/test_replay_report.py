@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.trial.comparison import NO_DIFFERENCE, UNCLEAR, WORSE
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE
 from myisam_advisor.trial.statements.replay_report import as_json, as_text, conclusion, draw
 from myisam_advisor.trial.statements.replay_result import KindShare, Window
 
