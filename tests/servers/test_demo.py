@@ -5,8 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from myisam_advisor.trial.private.own_user import RANGES
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.look.live import collect_facts
 from myisam_exporter.server.target import Target
+from tests.support.daemon import wait_for
 from tests.support.repository import ROOT
 from tests.support.servers import binaries_of
 
@@ -39,15 +39,6 @@ def left_behind(folder: Path) -> list[str]:
         if os.fsencode(folder) in command:
             found.append(command.decode(errors="replace"))
     return found
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 20) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 20, step: float = 0.05) -> bool:
+def wait_for(condition: Callable[[], object], seconds: float = 20, step: float = 0.05) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if condition():

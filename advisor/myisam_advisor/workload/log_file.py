@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.outside.documents import GZIP, GZIP_WINDOW, STANDARD_INPUT
 
-STANDARD_INPUT = "-"
 _BLOCK_BYTES = 1 << 20
-_GZIP = b"\x1f\x8b"
-_GZIP_WINDOW = 16 + zlib.MAX_WBITS
 # What follows a part that gzip packed is copied for each part, and 20 bytes are one: so it is short.
 _PACKED_BYTES = 1 << 16
 
@@ -64,7 +62,7 @@ class LogFile:
     def blocks(self) -> Iterator[bytes]:
         """Its bytes, none of the parts empty."""
         first = self._read()
-        if first.startswith(_GZIP):
+        if first.startswith(GZIP):
             yield from self._unpacked(first)
         elif first:
             yield from self._further(first)
@@ -79,7 +77,7 @@ class LogFile:
         blocks = self._short_blocks(first)
         packed = next(blocks, b"")
         while packed:
-            inflating = zlib.decompressobj(wbits=_GZIP_WINDOW)
+            inflating = zlib.decompressobj(wbits=GZIP_WINDOW)
             while packed and not inflating.eof:
                 try:
                     block = inflating.decompress(packed, _BLOCK_BYTES)
@@ -93,7 +91,7 @@ class LogFile:
             packed = inflating.unused_data or next(blocks, b"")
             if len(packed) == 1:  # the first of the two bytes that the next part begins with
                 packed += next(blocks, b"")
-            if not packed.startswith(_GZIP):
+            if not packed.startswith(GZIP):
                 return
 
     def _short_blocks(self, first: bytes) -> Iterator[bytes]:

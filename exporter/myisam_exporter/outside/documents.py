@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_GZIP = b"\x1f\x8b"
-_GZIP_WINDOW = 16 + zlib.MAX_WBITS
+GZIP = b"\x1f\x8b"
+GZIP_WINDOW = 16 + zlib.MAX_WBITS
 # What follows a part is copied for each part, so it is short. bgzip makes parts of 64 KiB: so many are 640 MiB.
 _GZIP_BLOCK_BYTES = 1 << 16
 _MAXIMUM_GZIP_PARTS = 10_000
@@ -86,7 +86,7 @@ def read_text(path: Path | str, kind: str, maximum_bytes: int, *, may_be_fifo: b
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         why = getattr(error, "strerror", None) or error
         raise UserError(f"cannot read the {kind} {path}: {why}. Check the path.") from None
-    if content.startswith(_GZIP) and len(content) <= maximum_bytes:
+    if content.startswith(GZIP) and len(content) <= maximum_bytes:
         try:
             content = _unpacked(content, maximum_bytes)
         except zlib.error as error:
@@ -111,7 +111,7 @@ def _unpacked(content: bytes, maximum_bytes: int) -> bytes:
     unpacked, left = [], maximum_bytes + 1
     packed, place = memoryview(content), 0
     for _ in range(_MAXIMUM_GZIP_PARTS):
-        inflating = zlib.decompressobj(wbits=_GZIP_WINDOW)
+        inflating = zlib.decompressobj(wbits=GZIP_WINDOW)
         while not inflating.eof:
             if place == len(packed):
                 raise zlib.error("it is cut off")

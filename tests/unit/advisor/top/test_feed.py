@@ -14,6 +14,7 @@ from myisam_advisor.top import feed as feeds
 from myisam_advisor.top.feed import Feed
 from myisam_advisor.top.moment import Moment
 from myisam_exporter.errors import UserError
+from tests.support.daemon import wait_for
 
 MOMENT = Moment(facts_from_document({"schema": 1}), Judgement(), verdict_of(Judgement(), 2.0), 1.0)
 
@@ -72,13 +73,6 @@ def fed(looks: Scripted, interval: float = 0.01) -> Iterator[tuple[Feed, threadi
         assert looks.given_up.is_set()
 
 
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_a_look_is_published_and_somebody_woken() -> None:
     with fed(Scripted(good)) as (feed, woken):
         assert woken.wait(20)
@@ -90,16 +84,16 @@ def test_a_failure_is_told_with_its_first_time_and_gone_with_the_next_look(monke
     monkeypatch.setattr(feeds, "RETRY_SECONDS", 0.05)
     looks = Scripted(good, gone)
     with fed(looks) as (feed, _):
-        until(lambda: feed.failure)
+        assert wait_for(lambda: feed.failure)
         first = feed.failure
         assert first is not None
         assert first.why == "the server is gone."
         count = len(looks.taken)
-        until(lambda: len(looks.taken) > count + 1)
+        assert wait_for(lambda: len(looks.taken) > count + 1)
         assert feed.failure == first
         assert feed.last is MOMENT
         looks.looks[:] = [good]
-        until(lambda: feed.failure is None)
+        assert wait_for(lambda: feed.failure is None)
 
 
 def test_a_fault_of_ours_is_handed_over_and_ends_the_thread() -> None:
@@ -112,7 +106,7 @@ def test_a_fault_of_ours_is_handed_over_and_ends_the_thread() -> None:
 def test_it_never_looks_for_more_than_a_fifth_of_the_time() -> None:
     looks = Scripted(good, slow)
     with fed(looks):
-        until(lambda: len(looks.taken) > 3)
+        assert wait_for(lambda: len(looks.taken) > 3)
     assert looks.taken[3] - looks.taken[2] >= 0.2 * (1 + feeds.REST_PER_LOOK)
 
 
@@ -121,39 +115,39 @@ def test_after_a_look_that_hung_it_rests_no_longer_than_anybody_waits(monkeypatc
     monkeypatch.setattr(feeds, "REST_PER_LOOK", 1e6)
     looks = Scripted(good, slow)
     with fed(looks):
-        until(lambda: len(looks.taken) > 3)
+        assert wait_for(lambda: len(looks.taken) > 3)
 
 
 def test_while_it_is_paused_nothing_is_asked() -> None:
     looks = Scripted(good)
     with fed(looks) as (feed, _):
-        until(lambda: looks.taken)
+        assert wait_for(lambda: looks.taken)
         feed.pause(True)
         time.sleep(0.2)
         count = len(looks.taken)
         time.sleep(0.3)
         assert len(looks.taken) == count
         feed.pause(False)
-        until(lambda: len(looks.taken) > count)
+        assert wait_for(lambda: len(looks.taken) > count)
 
 
 def test_between_two_looks_it_glances() -> None:
     looks = Scripted(good)
     with fed(looks, interval=60.0):
-        until(lambda: looks.glances > 1)
+        assert wait_for(lambda: looks.glances > 1)
     assert len(looks.taken) == 1
 
 
 def test_what_looks_is_told_that_it_is_paused_once_and_before_the_next_look_was_due() -> None:
     looks = Scripted(good)
     with fed(looks, interval=60.0) as (feed, _):
-        until(lambda: looks.taken)
+        assert wait_for(lambda: looks.taken)
         assert looks.rests == 0
         feed.pause(True)
-        until(lambda: looks.rests)
+        assert wait_for(lambda: looks.rests)
         glances = looks.glances
         time.sleep(0.6)
         assert (looks.rests, looks.glances) == (1, glances)
         feed.pause(False)
-        until(lambda: looks.glances > glances)
+        assert wait_for(lambda: looks.glances > glances)
     assert len(looks.taken) == 1

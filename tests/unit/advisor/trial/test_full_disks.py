@@ -3,7 +3,6 @@
 import errno
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +14,7 @@ from myisam_advisor.trial.private import full_disks
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.full_disks import RoomWatch, told
 from myisam_advisor.trial.trial import as_trial_errors
+from tests.support.daemon import wait_for
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
@@ -47,9 +47,7 @@ def test_a_server_ends_when_there_is_no_room_for_long(
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_blocks=size, f_bavail=next(left), f_frsize=4096))
     monkeypatch.setattr(full_disks, "LOOK_SECONDS", 0.02)
     watch = RoomWatch(Path("/"), process, patience=0.2)
-    deadline = time.monotonic() + (10 if ends else 1)
-    while process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_for(lambda: process.poll() is not None, 10 if ends else 1, 0.02)
     watch.end()
     assert (process.poll() is not None) is watch.is_full is ends
 
@@ -63,9 +61,7 @@ def test_a_server_ends_when_its_quota_is_used_up_which_no_free_space_tells(said:
 
     monkeypatch.setattr(full_disks, "LOOK_SECONDS", 0.02)
     watch = RoomWatch(Path("/"), process, patience=0.1, log=log)
-    deadline = time.monotonic() + (10 if ends else 1)
-    while process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_for(lambda: process.poll() is not None, 10 if ends else 1, 0.02)
     watch.end()
     assert (process.poll() is not None) is watch.is_full is ends
 

@@ -25,6 +25,7 @@ from myisam_advisor.trial.private.apart import PRELOADED_LATE, apart, as_other
 from myisam_advisor.trial.private.channel import MAXIMUM_MESSAGE_BYTES, Channel, ChannelError
 from myisam_advisor.trial.results import TrialResult, WorkloadResult, from_document
 from myisam_advisor.trial.rounds import CLEAR, Course, Noise
+from tests.support.daemon import wait_for
 from tests.support.repository import ROOT
 
 OTHER_UID = 54321
@@ -72,9 +73,7 @@ def test_a_number_that_anybody_has_or_may_hand_on_or_runs_under_is_not_chosen(mo
     monkeypatch.setattr(own_user, "_is_known", lambda number: number >= 54_012)
     running = subprocess.Popen(["setpriv", f"--reuid={other}", "--clear-groups", "sleep", "60"])
     try:
-        deadline = time.monotonic() + 10
-        while own_user.processes_of(other) != [running.pid]:
-            assert time.monotonic() < deadline
+        assert wait_for(lambda: own_user.processes_of(other) == [running.pid], 10)
         seen = set()
         held = []
         for _ in range(2):
