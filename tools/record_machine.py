@@ -26,8 +26,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from myisam_advisor.trial.private import unprivileged
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors.base import Context
@@ -181,7 +179,7 @@ def _snapshot(
     session.rows_or_unknown(GLANCE, 2)
     moment |= {
         "statements": session.statements,
-        "cpu_count": psutil.cpu_count(),
+        "cpu_count": os.cpu_count(),
         "kernel": re.findall(r"[\d.]+", platform.release())[0],
         "libc": list(platform.libc_ver()),
         "disk": _disk(server.data_directory),

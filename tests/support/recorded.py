@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import psutil
 import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
@@ -225,14 +224,13 @@ class RecordedMachine:
     @contextmanager
     def playing(self) -> Iterator[None]:
         """The kernel says what it said then: the time stands still, at the snapshot's."""
-        procfs = psutil.PROCFS_PATH
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(time, "time", lambda: self.moment["taken_at"])
             patch.setattr(time, "monotonic", lambda: BOOTED + self.moment["monotonic_seconds"])
             patch.setattr(os, "scandir", _sorted_entries(os.scandir))
             listdir = os.listdir
             patch.setattr(os, "listdir", lambda *arguments: sorted(listdir(*arguments)))
-            patch.setattr(psutil, "cpu_count", lambda logical=True: self.moment["cpu_count"])
+            patch.setattr(os, "cpu_count", lambda: self.moment["cpu_count"])
             patch.setattr(platform, "release", lambda: self.moment["kernel"])
             patch.setattr(platform, "libc_ver", lambda: tuple(self.moment["libc"]))
             patch.setattr(disk_space, "space_of", lambda path: disk_space.Space(**self.moment["space"]))
@@ -242,10 +240,7 @@ class RecordedMachine:
             patch.setattr(RecordedProber, "machine", self, raising=False)
             patch.setenv("TZ", "UTC")
             time.tzset()
-            try:
-                yield
-            finally:
-                psutil.PROCFS_PATH = procfs
+            yield
         time.tzset()
 
     def context(self, target: Target = TARGET) -> Context:

@@ -20,10 +20,7 @@ PARTS = ROOT / "tools" / "snapshotter" / "parts"
 PACKAGES = {"myisam_exporter": ROOT / "exporter", "myisam_advisor": ROOT / "advisor", "tools": ROOT}
 PROGRAM = "tools.snapshotter.parts.program"
 # Modules of ours in the place of others.
-INSTEAD = {
-    "myisam_exporter.server.driver": PARTS / "client_driver.py",
-    "psutil": PARTS / "small_psutil.py",
-}
+INSTEAD = {"myisam_exporter.server.driver": PARTS / "client_driver.py"}
 # Found by their folder, not by an import.
 FOLDERS = ("myisam_exporter.collectors",)
 # Of others, imported only where they are needed, and done without where they are missing.

@@ -1,13 +1,12 @@
 """The machine: memory, CPU, virtual memory, pressure, and the disk that holds the data directory.
 
-Sources: psutil (memory, swap, CPU and disk counters), proc(5) for vmstat, and Documentation/accounting/psi.rst for pressure.
+Sources: proc(5), and Documentation/accounting/psi.rst for pressure.
 """
 
 from __future__ import annotations
 
 import os
 import platform
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from myisam_exporter.collectors.server import SERVER, location_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.machine import memory_of, processor_seconds
 from myisam_exporter.kernel.residency import PAGE_BYTES
 from myisam_exporter.outside.bounded_reading import bounded_text
 from myisam_exporter.server.location import ELSEWHERE
@@ -65,7 +65,7 @@ class HostCollector(Collector[HostSample]):
     """The machine that we run on."""
 
     name = HOST.name
-    source = "psutil, /proc/stat, /proc/vmstat, /proc/pressure, /proc/diskstats"
+    source = "/proc/meminfo, /proc/stat, /proc/vmstat, /proc/pressure, /proc/diskstats"
     after = ("server",)
     sections = {
         "host": columns(
@@ -113,7 +113,7 @@ class HostCollector(Collector[HostSample]):
     }
 
     def collect(self, context: Context) -> HostSample | Unknown:
-        """Read psutil and /proc; a remote server's machine cannot be seen."""
+        """Read /proc; a remote server's machine cannot be seen."""
         if not context.target.may_be_local:
             return ELSEWHERE
         return read_host(context.proc, context.sys, location_of(context.sample(SERVER)).data_directory)
@@ -153,26 +153,21 @@ class HostCollector(Collector[HostSample]):
 
 def read_host(proc: Path, sys: Path, data_directory: Path | Unknown) -> HostSample | Unknown:
     """One reading of the machine below these roots."""
-    import psutil
-
-    # Of figures that are not asked for here it tells, on standard error, that they are missing: gVisor has no /proc/vmstat.
-    warnings.filterwarnings("ignore", category=RuntimeWarning, module="psutil")
-    psutil.PROCFS_PATH = str(proc)
     try:
-        memory, swap, times = psutil.virtual_memory(), psutil.swap_memory(), psutil.cpu_times()
+        memory, seconds = memory_of(proc), processor_seconds(proc)
         stat = _numbers(proc / "stat")
     except KeyError as error:
         return Unknown(f"{proc / 'meminfo'} is not whole ({error} is missing)")
     except (OSError, ValueError) as error:
         return Unknown(f"{proc} cannot be read ({error})", "mount /proc")
     return HostSample(
-        cpu_count=psutil.cpu_count() or 1,
+        cpu_count=os.cpu_count() or 1,
         memory_bytes=memory.total,
         memory_available_bytes=memory.available,
         page_cache_bytes=memory.cached,
-        swap_total_bytes=swap.total,
-        swap_used_bytes=swap.used,
-        cpu_seconds=times._asdict(),
+        swap_total_bytes=memory.swap_total,
+        swap_used_bytes=memory.swap_used,
+        cpu_seconds=seconds,
         context_switches=stat.get("ctxt"),
         processes_running=stat.get("procs_running"),
         processes_blocked=stat.get("procs_blocked"),

@@ -45,7 +45,7 @@ def test_every_collector_is_in_it() -> None:
 
 def test_no_library_of_others_is_needed() -> None:
     names = set(modules())
-    assert names & {"psutil", "myisam_exporter.server.driver"} == {"psutil", "myisam_exporter.server.driver"}
+    assert "myisam_exporter.server.driver" in names
     assert not {
         name
         for name in names
