@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from string import ascii_letters
 
 from myisam_advisor.factbase.numeric_names import NUMERIC, numeric_rows
@@ -43,7 +44,7 @@ def complete(facts: FactSet) -> FactSet:
     Only what is missing is filled; what a collector or a facts file said stays.
     """
     tables = {name: storable_rows(rows) for name, rows in facts.tables.items()}
-    tables |= {name: numeric_rows(name, tables[name]) for name in NUMERIC}
+    tables |= {name: tables[name].once("numeric", partial(numeric_rows, name)) for name in NUMERIC}
     unknown = dict(facts.unknown)
     facts = replace(facts, tables=tables, unknown=unknown)
     tables = dict(tables)

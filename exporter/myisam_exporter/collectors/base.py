@@ -83,6 +83,7 @@ class Context:
     `threads_running` and `in_query_cache` hold readings of such states from within the interval: one at each end says little. A daemon gives a `scanner`,
     a `sweeper`, `index_names` and `switches`, which remember from look to look, and `following`, by which the kernel counts; in `one_pass` pages
     are asked about while headers are read.
+    `before` are the samples of its last look.
     `names` are those of the server's status and variables that are wanted, by collector; without them all are.
     """
 
@@ -103,6 +104,7 @@ class Context:
     clock: Clock = CLOCK
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
     samples: dict[str, object] = field(default_factory=dict)
+    before: Mapping[str, object] = field(default_factory=dict)
 
     def sample(self, key: SampleKey[Sample]) -> Sample | Unknown:
         """The sample of a collector named in `after`. Raises KeyError for another one: it may not have been taken yet."""

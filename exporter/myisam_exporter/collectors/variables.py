@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, by_column, columns
+from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.outside.numbers import finite_number, parse_number
 from myisam_exporter.outside.shared_texts import SharedTexts
@@ -18,6 +20,7 @@ class Variables:
     """The server's variables as it prints them."""
 
     values: Mapping[str, str]
+    generation: int = field(default_factory=new_generation, compare=False)
 
     def number(self, name: str) -> int | float | None:
         """A variable as a number; None when it does not exist here or is none."""
@@ -44,6 +47,7 @@ class VariablesCollector(Collector[Variables]):
 
     name = VARIABLES.name
     source = "SHOW GLOBAL VARIABLES"
+    steady = True
     sections = {
         "variable": columns(
             ("name", "text", "The variable's name."),
@@ -60,7 +64,9 @@ class VariablesCollector(Collector[Variables]):
             return rows
         names, values = ([text or "" for text in column] for column in zip(*rows, strict=True)) if rows else ((), ())
         told = zip(_TEXTS.each_once(names), _TEXTS.each_once(values), strict=True)
-        return Variables(AskedNames(told, wanted) if wanted else dict(told))
+        taken = Variables(AskedNames(told, wanted) if wanted else dict(told))
+        before = context.before.get(self.name)
+        return before if isinstance(before, Variables) and before == taken else taken
 
     def facts(self, pair: Pair[Variables]) -> Iterable[Block]:
         """One row a variable."""

@@ -42,3 +42,4 @@ class LookMemory:
         """Let collectors use what remembers from look to look."""
         context.scanner, context.sweeper, context.index_names = self.scanner, self.sweeper, self.index_names
         context.switches, context.following = self.switches, self.following
+        context.before = self.snapshot.samples if self.snapshot is not None else {}

@@ -2,7 +2,9 @@
 
 import pytest
 
-from myisam_exporter.collectors.variables import Variables
+from myisam_advisor.factbase.derived import complete
+from myisam_exporter.collectors.variables import COLLECTOR, Variables
+from myisam_exporter.look.merging import Remembered
 from tests.support.recorded import RecordedLook
 
 
@@ -27,3 +29,23 @@ def test_numbers_and_switches(text: str, number: int | None, on: bool) -> None:
     assert variables.is_on("v") is on
     assert variables.number("w") is None
     assert variables.is_on("w") is False
+
+
+def test_variables_that_stayed_are_the_sample_of_the_last_look(look: RecordedLook) -> None:
+    sample: Variables = look.sample("variables")
+    with look.machine.playing():
+        context = look.machine.context()
+        context.before = look.second.samples
+        assert COLLECTOR.collect(context) is sample
+        context.before = {"variables": Variables({**sample.values, "key_buffer_size": "1"})}
+        found = COLLECTOR.collect(context)
+    assert found == sample
+    assert found is not context.before["variables"]
+
+
+def test_their_table_is_made_ready_once(look: RecordedLook) -> None:
+    remembered = Remembered()
+    with look.machine.playing():
+        tables = [complete(look.interval.facts(remembered)).tables for _ in range(2)]
+    assert tables[0]["variable"] is tables[1]["variable"]
+    assert tables[0]["status"] is not tables[1]["status"]

@@ -8,6 +8,7 @@ from myisam_advisor.factbase.database import FactDatabase
 from myisam_exporter.collectors.base import Pair, all_collectors
 from myisam_exporter.collectors.myi import COLLECTOR as MYI
 from myisam_exporter.collectors.page_cache import COLLECTOR as PAGE_CACHE
+from myisam_exporter.collectors.variables import Variables
 from myisam_exporter.facts.columns import TABLES, Block
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.files.data_directory import DataDirectoryScan
@@ -76,7 +77,7 @@ def test_a_copy_knows_nothing_of_what_was_worked_out_of_the_other() -> None:
 
 def test_every_steady_collectors_sample_has_a_generation() -> None:
     steady = {collector.name: get_args(type(collector).__orig_bases__[0])[0] for collector in all_collectors() if collector.steady}  # type: ignore[attr-defined]
-    assert steady == {"myi": DataDirectoryScan, "page_cache": PageCacheSweep}
+    assert steady == {"myi": DataDirectoryScan, "page_cache": PageCacheSweep, "variables": Variables}
     assert all("generation" in sample.__dataclass_fields__ for sample in steady.values())
 
 
