@@ -34,8 +34,38 @@ def test_mapping_that_maps_nothing_is_told(server: PrivateServer) -> None:
             facts = look(server)
             assert facts.single("mysqld")["mapped_data_files"] == (0 if dead else 1)
             assert bool(findings(server, "mmap-ineffective", 0)) == dead
+            # Nor is one that was emptied mapped again while it stays open.
+            server.execute("DELETE FROM t", "INSERT INTO t VALUES (1), (2)", database=name)
+            (found,) = findings(server, "mmap-ineffective", 0)
+            assert ("or have been emptied since" in found.message) != dead
         finally:
             server.execute("SET GLOBAL myisam_use_mmap = OFF", "FLUSH TABLES")
+
+
+def test_one_index_that_cannot_be_sorted_keeps_the_others_from_it(server: PrivateServer) -> None:
+    """What `repair-with-keycache` and the gate say of such tables (remedies/sort_space.py)."""
+    columns = "a INT NOT NULL, v VARCHAR(200) NOT NULL, g GEOMETRY NOT NULL, KEY (a)"
+
+    def key_writes() -> int:
+        return int(str(server.execute("SHOW GLOBAL STATUS LIKE 'Key_write_requests'")[0][1]))
+
+    with schema(server, "sorted") as name:
+        server.execute(*(f"CREATE TABLE {table} ({columns}{further}) ENGINE=MyISAM" for table, further in (("plain", ""), ("words", ", KEY (v)"), ("shapes", ", SPATIAL KEY (g)"))), database=name)
+        rows = ", ".join(f"({number}, 'word{number % 7}', ST_GeomFromText('POINT({number} 1)'))" for number in range(1000))
+        server.execute(*(f"INSERT INTO {table} VALUES {rows}" for table in ("plain", "words", "shapes")), database=name)
+
+        def written_by_repair(table: str, limit: str) -> int:
+            server.execute(f"SET GLOBAL myisam_max_sort_file_size = {limit}")
+            before = key_writes()
+            server.execute(f"REPAIR TABLE {table}", database=name)
+            return key_writes() - before
+
+        try:
+            assert written_by_repair("plain", "0") == written_by_repair("words", "DEFAULT") == 0
+            assert written_by_repair("words", "0") >= 2000  # each key of both
+            assert written_by_repair("shapes", "DEFAULT") >= 2000
+        finally:
+            server.execute("SET GLOBAL myisam_max_sort_file_size = DEFAULT")
 
 
 def test_a_table_cache_that_is_too_small_is_found() -> None:

@@ -9,6 +9,9 @@ storage/myisam/sort.c, merge_many_buff: more than 31 sort buffers of keys (MERGE
 With myisam_repair_threads above 1 all indexes are sorted at once, whichever statement it is: four of 5.1 MB each took 5.1 to 5.3 MB of tmpdir one after the other,
 and 19.3 to 20.5 MB with 4 threads (REPAIR, ENABLE KEYS and an ALTER that copies, MySQL 5.6 and MariaDB 10.11).
 
+Where one index cannot be sorted, none of its table is (mi_check.c: mi_test_if_sort_rep): a SPATIAL one, or one of variable length for which
+myisam_max_sort_file_size is too small. Tried with REPAIR on MySQL 5.6 and 9.7, MariaDB 10.11 and 11.8.
+
 MariaDB's ALTER sorts unique indexes too, but for that of the AUTO_INCREMENT column (mi_disable_indexes_for_rebuild; tried on 10.5, 10.11, 11.4 and 11.8); MySQL's writes
 them row by row (tried on 5.6 and 9.7).
 """
@@ -42,9 +45,10 @@ REPAIR_THREADS = "myisam_repair_threads"
 def space_refusal(command: Statement, row: Row, indexes: Iterable[Row], host: Row, state: ServerState) -> str:
     """Why a rebuild is to wait until tmpdir has room; empty where it has, where the sort needs none, or where that is not known."""
     rows, free = number_of(row.get("rows")), number_of(host.get("temporary_directory_free_bytes"))
-    lengths = _key_bytes(command, indexes, state) if _sorts(command) else []
+    known = list(indexes)
+    lengths = _key_bytes(command, known, state) if _sorts(command) else []
     key_bytes = max(lengths, default=0.0)
-    if rows is None or free is None or not key_bytes:
+    if rows is None or free is None or not key_bytes or _is_kept_from_sorting(known, rows, state):
         return ""
     one_file, in_memory = int(rows * key_bytes), int(rows * (key_bytes + POINTER_BYTES))
     buffer, waits = number_of(state.value("myisam_sort_buffer_size")), command.verb in WAITING
@@ -92,6 +96,22 @@ def _sorts(command: Statement) -> bool:
         return False
     into = [name.upper() for one in command.options for name, _ in one.pairs] if isinstance(command, AlterTable) else []
     return command.verb in WAITING or (command.verb == "ALTER TABLE" and "ENGINE" not in into)
+
+
+def _is_kept_from_sorting(indexes: Iterable[Row], rows: float, state: ServerState) -> bool:
+    """Whether one of the indexes has all of them built through the key cache, whichever statement it is."""
+    limit = number_of(state.value("myisam_max_sort_file_size"))
+    return any(
+        index["algorithm"] == "rtree"
+        or (
+            limit is not None
+            # Of a FULLTEXT index the server reckons with less than its longest key.
+            and index["algorithm"] in ("btree", None)
+            and index["is_variable_length"] == 1
+            and rows * (number_of(index["maximum_key_bytes"]) or 0.0) > limit
+        )
+        for index in indexes
+    )
 
 
 def _key_bytes(command: Statement, indexes: Iterable[Row], state: ServerState) -> list[float]:

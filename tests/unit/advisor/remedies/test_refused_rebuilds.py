@@ -117,6 +117,21 @@ def test_what_sorts_little_or_has_room_passes(command: Statement, host: dict[str
     assert passed.remedy.commands
 
 
+@pytest.mark.parametrize(("beside", "limit_bytes", "passes"), [
+    ({"algorithm": "rtree", "maximum_key_bytes": 38}, None, True),
+    ({"is_variable_length": 1, "maximum_key_bytes": 300}, 299 * 1_000_000, True),
+    ({"is_variable_length": 1, "maximum_key_bytes": 300}, 300 * 1_000_000, False),
+    ({"is_variable_length": 1, "maximum_key_bytes": 300}, None, False),  # nobody knows
+    ({"algorithm": "fulltext", "is_variable_length": 1, "maximum_key_bytes": 300}, 299 * 1_000_000, False),  # it is reckoned with less
+    ({"maximum_key_bytes": 30}, 1 * MIB, False),  # the limit is not for keys of fixed length
+])  # fmt: skip
+def test_beside_an_index_that_cannot_be_sorted_none_is(beside: dict[str, Any], limit_bytes: int | None, passes: bool) -> None:
+    """Seen on servers: sort_space.py."""
+    variables = {"variable": {"myisam_max_sort_file_size": limit_bytes}} if limit_bytes else {}
+    told = admitted(REPAIR, host=LITTLE, tables=table(row_format="fixed", rows=1_000_000), indexes=[*key(), *key(index_number=2, **beside)], **variables)
+    assert bool(told.remedy.commands) == passes
+
+
 @pytest.mark.parametrize(("command", "free", "buffer_bytes", "passes", "says"), [
     # 1,000,000 keys take 68,000,000 bytes of buffers: 31 of them hold 2,193,548.4 bytes each.
     (REPAIR, 58 * MIB, 2193549, True, ""),
