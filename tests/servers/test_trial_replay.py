@@ -306,7 +306,7 @@ def test_whole_seconds_are_told_of(mariadb: PrivateServer, temporary: Path, tmp_
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
-def test_somebody_who_may_not_read_the_database_is_told_who_may(mariadb: PrivateServer, temporary: Path, workload: Path) -> None:
+def test_somebody_who_may_not_read_the_database_is_told_who_may(mariadb: PrivateServer, workload: Path) -> None:
     lesser = ["setpriv", f"--reuid={OTHER_UID}", f"--regid={OTHER_UID}", "--clear-groups"]
     if subprocess.run([*lesser, str(PROGRAM), "--version"], capture_output=True, check=False).returncode:
         pytest.skip("this checkout, or its Python, is closed to other users")
@@ -318,7 +318,7 @@ def test_somebody_who_may_not_read_the_database_is_told_who_may(mariadb: Private
         (mariadb.data_directory / str(mariadb.execute("SELECT @@pid_file")[0][0])).chmod(0o644)
         (mariadb.data_directory / "shop").chmod(0o700)
         words = [*lesser, str(PROGRAM), "trial", *map(str, on(mariadb, folder / "w", "--set", "key_buffer_size=1M"))]
-        done = subprocess.run(words, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "TMPDIR": str(temporary)}, capture_output=True, text=True, check=False)
+        done = subprocess.run(words, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "TMPDIR": str(folder)}, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "run as root or as the server's user" in done.stderr
     assert "Record where" not in done.stderr
