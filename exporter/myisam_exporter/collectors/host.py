@@ -45,8 +45,8 @@ class HostSample:
     memory_bytes: int
     memory_available_bytes: int
     page_cache_bytes: int
-    swap_total_bytes: int
-    swap_used_bytes: int
+    swap_total_bytes: int | None
+    swap_used_bytes: int | None
     cpu_seconds: Mapping[str, float]
     context_switches: int | None
     processes_running: int | None

@@ -17,13 +17,13 @@ _TIMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal",
 
 
 class MachineMemory(NamedTuple):
-    """Bytes. `cached` counts what the kernel can reclaim of its slabs."""
+    """Bytes. `cached` counts what the kernel can reclaim of its slabs. Of swap None where nothing is told."""
 
     total: int
     available: int
     cached: int
-    swap_total: int
-    swap_used: int
+    swap_total: int | None
+    swap_used: int | None
 
 
 def memory_of(proc: Path) -> MachineMemory:
@@ -34,9 +34,10 @@ def memory_of(proc: Path) -> MachineMemory:
     cached = told.get("Cached", 0) + told.get("SReclaimable", 0)
     # MemAvailable came with Linux 3.14 and Red Hat's 3.10: before, what is free and what may be let go of.
     available = told.get("MemAvailable") or max(free + cached - told.get("Shmem", 0), 0)
-    swap = told.get("SwapTotal", 0)
+    swap, unused = told.get("SwapTotal"), told.get("SwapFree")
+    used = None if swap is None or unused is None else swap - unused
     # Beyond the total in a container: then what is free.
-    return MachineMemory(total, free if available > total else available, cached, swap, swap - told.get("SwapFree", 0))
+    return MachineMemory(total, free if available > total else available, cached, swap, used)
 
 
 def processor_seconds(proc: Path) -> dict[str, float]:

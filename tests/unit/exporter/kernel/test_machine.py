@@ -42,6 +42,13 @@ def test_what_a_container_says_of_available_memory(proc: Path, available: int, e
     assert memory_of(proc).available == expected << 10
 
 
+def test_swap_of_which_nothing_is_told_is_not_known(proc: Path) -> None:
+    (proc / "meminfo").write_text(OLD.replace("SwapFree", "Other"))
+    assert memory_of(proc)[3:] == (200 << 10, None)
+    (proc / "meminfo").write_text(OLD.replace("Swap", "Other"))
+    assert memory_of(proc)[3:] == (None, None)
+
+
 def test_no_meminfo_is_an_error_that_the_collector_knows(proc: Path) -> None:
     (proc / "meminfo").write_text("nothing\n")
     with pytest.raises(KeyError, match="MemTotal"):
