@@ -1,9 +1,9 @@
 """Where a change of meaning begins and ends: told for the settings and the tables that have it, on each server, and for no others."""
 
 import threading
-import time
 from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
 
 import pytest
 from MySQLdb import Error
@@ -12,6 +12,7 @@ from myisam_advisor.migrate.change import Subject
 from myisam_advisor.migrate.meaning import changes
 from myisam_advisor.trial.private.driver import Connection
 from myisam_advisor.trial.private.private_server import PrivateServer
+from tests.support.daemon import wait_for
 
 from .conftest import schema
 from .test_migrate_schemas import FOUR, kind_of
@@ -64,8 +65,8 @@ def test_a_killed_statement_leaves_rows_changed_in_myisam_alone(running: Callabl
                 number = connection.thread_id()
                 killed = threading.Thread(target=lambda: told_on(connection, "UPDATE t SET a = 2 + SLEEP(0.5)"))
                 killed.start()
-                while not server.execute(f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {number} AND INFO LIKE 'UPDATE%' AND TIME >= 2"):
-                    time.sleep(0.05)
+                updates = f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {number} AND INFO LIKE 'UPDATE%' AND TIME >= 2"
+                assert wait_for(partial(server.execute, updates))
                 server.execute(f"KILL QUERY {number}")
                 killed.join()
             changed[engine] = told(server, "SELECT SUM(a = 2) > 0 FROM t")
