@@ -26,6 +26,7 @@ class Connection:
         self._resolve = resolve
         self._timeout_seconds = timeout_seconds
         self._clock = clock
+        self.is_over = False
         self._lock = threading.Lock()  # guards the fields below; never held while connecting
         self._first: Target | None = None
         self._session: Session | None = None
@@ -38,9 +39,11 @@ class Connection:
     def session(self) -> Session:
         """The open session, or a new one.
 
-        Raises UserError when the server cannot be reached, at once while the pause after the last failure lasts.
+        Raises UserError when the server cannot be reached, at once while the pause after the last failure lasts, and when it is over.
         """
         with self._lock:
+            if self.is_over:
+                raise UserError("it is not watched any more: the configuration changed, or nobody asked for it.")
             if self._session is not None:
                 return self._session
             now = self._clock.monotonic()
@@ -126,6 +129,12 @@ class Connection:
             self._not_before = 0.0
         if session is not None:
             session.close()
+
+    def end(self) -> None:
+        """Close it for good: a scrape or a look that was about to begin makes none to a server that the configuration names no more."""
+        with self._lock:
+            self.is_over = True
+        self.close()
 
     def renew(self) -> None:
         """End the connection, or the attempt, unless it is the one that would be made now: to the same server, as the same user, with the same password.

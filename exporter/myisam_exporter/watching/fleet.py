@@ -56,7 +56,7 @@ class Fleet:
     def watch_own(self, label: str, resolve: Callable[[], Target]) -> Watch:
         """Watch the daemon's own server. Needs a running event loop."""
         watch = self.own = self._watch(label, resolve)
-        self._start(self._beat(watch, lambda: not watch.is_over))
+        self._start(self._beat(watch, lambda: not watch.connection.is_over))
         return watch
 
     def move_own(self, label: str, resolve: Callable[[], Target]) -> None:
@@ -181,7 +181,6 @@ class Fleet:
     def _forget(self, watch: Watch) -> None:
         """End what a watch had counted, once its last look has ended; let the followers forget its target, unless another watch is of the same name."""
         watch.count_no_more()
-        watch.close()  # the last look may have begun when it was closed, and connected anew
         with self.judging:
             if any(other.label == watch.label for other in self._watches()):
                 return

@@ -62,7 +62,6 @@ class Watch:
         self.label = label
         self.options = options
         self.followers = followers
-        self.is_over = False
         # Held by whoever looks or glances at it, or forgets it.
         self.turn = threading.Lock()
         self.connection = Connection(resolve, options.timeout_seconds, clock)
@@ -163,9 +162,8 @@ class Watch:
         self.connection.abort()
 
     def close(self) -> None:
-        """End the connection; nobody looks any more."""
-        self.is_over = True
-        self.connection.close()
+        """End the connection for good; nobody looks any more."""
+        self.connection.end()
 
     def count_no_more(self) -> None:
         """Let the tracepoints count its files no more. Only when the last look has ended: a look follows the files anew."""

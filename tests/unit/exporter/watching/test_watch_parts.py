@@ -36,6 +36,7 @@ from myisam_exporter.watching.outcomes import outcomes_of, own_page, successes
 from myisam_exporter.watching.probe_targets import Listed, ProbeTargets
 from myisam_exporter.watching.scrapes import DIFFERENT_READINGS, Scrapes, cheap_collectors
 from myisam_exporter.watching.watch import Watch
+from tests.support.lying_server import HostileServer, honest
 from tests.support.moved_clock import MovedClock
 
 NO_TABLES = FactRows((), [])
@@ -143,6 +144,15 @@ def test_a_scrape_of_a_server_that_is_away_says_why_and_dates_its_asking() -> No
     assert scrapes.last_asked - begun >= 30
     assert scrapes.last_success() == {}
     assert "myi" not in cheap_collectors()
+
+
+def test_a_scrape_that_begins_when_its_target_is_gone_makes_no_connection() -> None:
+    with HostileServer(honest) as server, ThreadPoolExecutor(1) as pool:
+        watch = Watch("gone", lambda: Target("m", host="127.0.0.1", port=server.port), pool, WatchOptions(), TableChooser())
+        watch.close()
+        failures = [watch.scrape(watch.names()).result(5).failure, watch.look().failure]
+        assert all("not watched any more" in failure for failure in failures), failures
+        assert server.clients == []
 
 
 class NeverRuns(Executor):
