@@ -9,6 +9,7 @@ from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.effects import copies_online, needed_bytes, row_of, schema_of, sum_of
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.rebuild_times import lasts, lasts_into_innodb
+from myisam_advisor.remedies.sort_space import is_felt_unsorted
 from myisam_advisor.remedies.statements.base import Change, Command, Remark, Statement
 from myisam_advisor.remedies.statements.tables import AlterTable, together
 from myisam_advisor.texts.templates import size
@@ -103,4 +104,4 @@ def _lasts(command: Statement, known: PlanFacts, rates: RebuildRates, memory: fl
     if Change.INTO_INNODB in command.changes:
         return lasts_into_innodb(data, index, memory, number_of(known.variables.get("innodb_buffer_pool_size")), rates)
     present = None if data is None or index is None else data + index
-    return lasts(command.verb, present, memory, rates, index)
+    return lasts(command.verb, present, memory, rates, index, command.rewrites and is_felt_unsorted(row, known))

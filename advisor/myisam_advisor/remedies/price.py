@@ -9,6 +9,7 @@ from myisam_advisor.remedies.effects import row_of, sum_of
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.rebuild_times import seconds_of
 from myisam_advisor.remedies.remedy import Remedy
+from myisam_advisor.remedies.sort_space import is_felt_unsorted
 from myisam_advisor.remedies.statements.base import Change, Remark, Statement
 from myisam_advisor.remedies.statements.closing import FlushTables, LockTables
 from myisam_advisor.remedies.statements.key_caches import CacheIndex
@@ -71,10 +72,11 @@ def _seconds(commands: Sequence[Statement], known: PlanFacts) -> float | None:
     for command in commands:
         if Change.KEYS_OFF in command.changes:
             continue
-        table_bytes = sum_of(row_of(command, known), "data_bytes", "index_bytes")
-        seconds = seconds_of(command.verb, table_bytes, available, rates)
+        row = row_of(command, known)
+        seconds = seconds_of(command.verb, sum_of(row, "data_bytes", "index_bytes"), available, rates)
         of_a_part = isinstance(command, CheckPartitions | RepairPartitions)
-        if seconds is None or of_a_part or Change.INTO_INNODB in command.changes:
+        is_unsorted = command.rewrites and is_felt_unsorted(row, known)
+        if seconds is None or of_a_part or is_unsorted or Change.INTO_INNODB in command.changes:
             return None
         total += seconds
     return total

@@ -29,12 +29,13 @@ def seconds_of(
 
 def lasts(
     verb: str, table_bytes: float | None, available_bytes: float | None, rates: RebuildRates,
-    index_bytes: float | None = None,
+    index_bytes: float | None = None, is_unsorted: bool = False,
 ) -> str:  # fmt: skip
     """In words, to stand behind "it takes".
 
-    The rates hold where data and indexes fit memory. Beyond, the same statement was reported to take 3 days for 4 GB, so only the least time
-    is told; nothing where the memory is not known. Where `index_bytes` are known, it says whether these fit.
+    The rates hold where data and indexes fit memory and indexes are built by sorting. Beyond, the same statement was reported to take 3 days for
+    4 GB, so only the least time is told, as of one that `is_unsorted`; nothing where the memory is not known. Where `index_bytes` are known, it says
+    whether these fit.
     """
     if table_bytes is None:
         return "a time that depends on its size, which is not known here"
@@ -45,6 +46,13 @@ def lasts(
     seconds = seconds_of(verb, table_bytes, available_bytes, rates)
     if seconds is None:
         return f"as long as it takes to read and write {size(table_bytes)}"
+    if is_unsorted:
+        return f"a time that was not measured: its indexes are built key by key, through the key cache, as one of them cannot be sorted; at least {duration(seconds)}"
+    return _as_measured(verb, seconds, table_bytes, rates)
+
+
+def _as_measured(verb: str, seconds: float, table_bytes: float, rates: RebuildRates) -> str:
+    """A figure, and where it is from."""
     rate = _bytes_per_second(verb, rates)
     if RATE_NAMES[verb] in rates.own:
         own = rates.own[RATE_NAMES[verb]]
@@ -56,10 +64,11 @@ def lasts(
 
 
 def check_and_repair_last(
-    table_bytes: float | None, available_bytes: float | None, rates: RebuildRates, index_bytes: float | None
-) -> str:
+    table_bytes: float | None, available_bytes: float | None, rates: RebuildRates, index_bytes: float | None, *,
+    is_unsorted: bool,
+) -> str:  # fmt: skip
     """Of a CHECK and the REPAIR behind it, in words: what both figures stand on is told once."""
-    repair = f"REPAIR for {lasts('REPAIR TABLE', table_bytes, available_bytes, rates, index_bytes)}"
+    repair = f"REPAIR for {lasts('REPAIR TABLE', table_bytes, available_bytes, rates, index_bytes, is_unsorted)}"
     check = seconds_of("CHECK TABLE", table_bytes, available_bytes, rates)
     return f"{repair}, CHECK for less" if check is None else f"CHECK for about {duration(check)}, {repair}"
 

@@ -15,6 +15,7 @@ from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_advisor.remedies.rebuild_times import check_and_repair_last
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
+from myisam_advisor.remedies.sort_space import is_felt_unsorted
 from myisam_advisor.remedies.statements.base import Command, remark
 from myisam_advisor.remedies.statements.closing import FlushTables
 from myisam_advisor.remedies.statements.tables import CheckPartitions, CheckTable, RepairPartitions, RepairTable
@@ -69,7 +70,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     values = {
         "files": _files(context),
         "backup_bytes": backup_bytes,
-        "lasts": check_and_repair_last(backup_bytes, memory, rates, index_bytes),
+        "lasts": check_and_repair_last(
+            backup_bytes, memory, rates, index_bytes, is_unsorted=is_felt_unsorted(row, context.known)
+        ),
         "recovery": "" if recovery in NO_RECOVERY else printable(recovery),
         "copied_to": BACKUPS if isinstance(backup, ShellLine) else "",
         "partitions_alone": bool(partitions),

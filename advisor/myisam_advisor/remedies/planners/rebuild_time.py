@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_advisor.remedies.rebuild_times import lasts
+from myisam_advisor.remedies.sort_space import is_felt_unsorted
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import numbers_in
 
@@ -24,6 +25,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
                 memory,
                 rebuild_rates_for(context.facts, context.known.rates),
                 known[1] if len(known) == 2 else None,
+                is_felt_unsorted(row, context.known),
             )
         }
     )

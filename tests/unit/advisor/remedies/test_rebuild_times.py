@@ -33,10 +33,10 @@ CRASHED: dict[str, Any] = {"schema_name": "x", "table_name": "t", "row_format": 
 NEARLY_FULL: dict[str, Any] = {**CRASHED, "crashed": 0, "row_format": "dynamic", "max_data_bytes": 3 * GIB, "rows": 1000}
 
 
-def judged(table: dict[str, Any], available: int | None, version: str = "5.6.24") -> tuple[Finding, str]:
+def judged(table: dict[str, Any], available: int | None, version: str = "5.6.24", **more: Any) -> tuple[Finding, str]:
     """The finding, and the plan's time for the statement that rewrites the table."""
     host = {} if available is None else {"host": {"memory_available_bytes": available, "data_directory_free_bytes": 100 * GIB}}
-    facts = complete(facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": version}, "tables": [table], **host}))
+    facts = complete(facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": version}, "tables": [table], **host, **more}))
     (finding,) = (one for one in judge(prepared(facts, Site(shipped_rules()))).findings if one.rule in ("table-crashed", "table-near-size-limit"))
     return finding, make_plan([finding], facts).offline[-1].lasts
 
@@ -60,6 +60,29 @@ def test_findings_and_plans_give_the_same_time_or_none(table: dict[str, Any], av
     assert ("measured on MySQL 5.6.24" in finding.cost) is figure
 
 
+VARIES = {"algorithm": "btree", "is_variable_length": 1, "maximum_key_bytes": 63}
+
+
+@pytest.mark.parametrize(
+    ("index", "limit", "index_bytes", "is_least"),
+    [
+        ({"algorithm": "rtree"}, 1 << 62, GIB, True),
+        (VARIES, 62_999, GIB, True),
+        (VARIES, 63_000, GIB, False),
+        ({**VARIES, "is_variable_length": 0}, 62_999, GIB, False),
+        ({"algorithm": "rtree"}, 1 << 62, GIB // 64, False),
+    ],
+)
+def test_indexes_that_cannot_be_sorted_take_a_time_that_was_not_measured(index: dict[str, Any], limit: int, index_bytes: int, is_least: bool) -> None:
+    table = {**NEARLY_FULL, "index_bytes": index_bytes}
+    indexes = [{"schema_name": "x", "table_name": "t", "index_number": 1, **index}]
+    for of in (table, {**table, "crashed": 1}):
+        finding, planned = judged(of, 8 * GIB, variable={"myisam_max_sort_file_size": limit}, indexes=indexes)
+        assert planned in finding.cost
+        assert bool(re.search("key by key, .*; at least [0-9]", planned)) is is_least
+        assert bool(finding.price.locked_seconds is None) is is_least
+
+
 @pytest.mark.parametrize(
     ("table_bytes", "available", "said"),
     [
@@ -70,7 +93,7 @@ def test_findings_and_plans_give_the_same_time_or_none(table: dict[str, Any], av
 )
 def test_what_the_times_of_a_check_and_a_repair_stand_on_is_told_once(table_bytes: int, available: int | None, said: str) -> None:
     rates = RebuildRates("a server", {"REPAIR": GIB / 50, "CHECK": GIB / 10})
-    assert re.fullmatch(said, check_and_repair_last(table_bytes, available, rates, None))
+    assert re.fullmatch(said, check_and_repair_last(table_bytes, available, rates, None, is_unsorted=False))
 
 
 def test_each_server_has_its_own_rates() -> None:
