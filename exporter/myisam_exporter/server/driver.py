@@ -154,6 +154,9 @@ class ServerConnection:
             if not isinstance(known, StatementRefusedError):
                 self._abandon()
             raise known from None
+        except BaseException:  # Ctrl-C: what comes yet would be read on, over no connection, and told by a traceback
+            self._abandon()
+            raise
         return heading + rows if heading else rows
 
     def close(self) -> None:

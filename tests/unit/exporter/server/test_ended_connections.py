@@ -1,5 +1,6 @@
-"""A connection that the other side ends while it is being made: that is not told as a server that did not answer in time."""
+"""A connection that ends too soon: that is not told as a server that did not answer in time, nor as a fault of the program."""
 
+import gc
 import socket
 import struct
 from pathlib import Path
@@ -7,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from myisam_exporter.errors import ServerLostError
+from myisam_exporter.server import driver
 from myisam_exporter.server.connection_errors import WHO_ENDS_CONNECTIONS, explained
 from myisam_exporter.server.driver import BrokenConnectionError, ServerConnection
 from myisam_exporter.server.target import Target
+from tests.support.lying_server import HostileServer, honest
 
 RESET = struct.pack("ii", 1, 0)
 
@@ -40,3 +43,22 @@ def test_one_that_says_nothing_is(tmp_path: Path) -> None:
         with pytest.raises(BrokenConnectionError) as raised:
             ServerConnection(target, 0.2, lambda _: None)
     assert "did not answer within 1 s (TimeoutError)" in str(explained(target, raised.value, 1))
+
+
+def test_who_is_interrupted_within_an_answer_leaves_the_rest_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library's cursor read on when it was let go, over a connection that was closed: a traceback stood behind what was said of Ctrl-C."""
+    untold: list[object] = []
+
+    def interrupted(*_: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.unraisablehook", untold.append)
+    monkeypatch.setattr(driver, "read_rows", interrupted)
+    with HostileServer(honest) as server:
+        connection = ServerConnection(Target("me", host="127.0.0.1", port=server.port), 5, lambda _: None)
+        with pytest.raises(KeyboardInterrupt) as raised:
+            connection.query("SHOW GLOBAL STATUS")
+        connection.close()
+        del raised
+        gc.collect()
+    assert untold == []
