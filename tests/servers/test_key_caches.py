@@ -6,6 +6,7 @@ import pytest
 
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
+from myisam_advisor.remedies.key_caches import holds_segments
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactRows, FactSet
@@ -133,3 +134,13 @@ def test_pages_of_three_kilobytes_fit_no_blocks_of_their_own_size(kind: str) -> 
             asked[size] = status_number(server, "Key_read_requests") - before
     assert asked[3072] / asked[1024] == pytest.approx(2 / 3, rel=0.02)
     assert asked[4096] / asked[1024] == pytest.approx(1 / 2, rel=0.05)
+
+
+@pytest.mark.parametrize(("size", "segments"), [(303104, 30), (643072, 64)])
+@pytest.mark.parametrize("kind", ["mariadb-10.11", "mariadb-11.8"])
+def test_a_cache_too_small_for_its_segments_has_fewer(kind: str, size: int, segments: int) -> None:
+    """Another size makes all of them anew then, under whoever uses them: that is not done online (decision 001)."""
+    with CopiedServer(binaries_of(kind), [f"--key-buffer-size={size}", "--key-cache-segments=64"]) as server:
+        facts = look(server)
+    assert (facts.single("key_cache")["segments"], facts.tables["variable"].by_name("value")["key_cache_segments"]) == (segments, 64)
+    assert [holds_segments(number, size, 1024) for number in (segments, 64)] == [True, segments == 64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from myisam_advisor.texts.templates import object_name
-from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
+from myisam_exporter.collectors.key_caches import DEFAULT_CACHE, LEAST_BLOCKS, OVERHEAD_BYTES_PER_BLOCK
 from myisam_exporter.facts.columns import Value
 
 STEP_BYTES = 1 << 20
@@ -44,3 +44,8 @@ def recommended_segments(cores: float | None, size_bytes: float | None = None) -
     while size_bytes is not None and wanted > 1 and size_bytes < wanted * MINIMUM_SEGMENT_BYTES:
         wanted //= 2
     return wanted
+
+
+def holds_segments(segments: int, size_bytes: float, block_size_bytes: float) -> bool:
+    """Whether each segment of such a key cache has the eight blocks that it needs: the server makes fewer segments else (init_partitioned_key_cache)."""
+    return size_bytes >= segments * LEAST_BLOCKS * (block_size_bytes + OVERHEAD_BYTES_PER_BLOCK)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from myisam_advisor.remedies.disk_reserve import reserve_bytes
 from myisam_advisor.remedies.effects import needed_bytes, row_of, schema_of, sum_of
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for, tables_within
-from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM
+from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, holds_segments
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.replication_refusals import IN_MY_CNF, ReplicationRefusals
 from myisam_advisor.remedies.said import Said
@@ -22,6 +22,7 @@ from myisam_advisor.remedies.statements.key_caches import CacheIndex
 from myisam_advisor.remedies.statements.tables import RepairPartitions
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import count, object_name, printable, size
+from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
 
@@ -51,6 +52,7 @@ class Refusals:
         yield self._crashes_the_server(command, said)
         if isinstance(command, SetGlobal):
             yield self._variable_is_missing(command)
+            yield self._segments_are_freed(command)
             yield self._beyond_file_limit(command)
         yield self._loses_data(command)
         yield from self._replication.reasons(command)
@@ -74,6 +76,27 @@ class Refusals:
         if command.phase is Phase.LOAD and command.table in said.lost_tables:
             return why
         return ""
+
+    def _segments_are_freed(self, command: SetGlobal) -> str:
+        """Where a cache is or becomes too small for its segments, the server makes others or fewer of them, and frees locks that threads wait for (decision 001)."""
+        if command.variable not in RESIZES_KEY_CACHE or command.number is None:
+            return ""
+        rows = self._known.all.tables["key_cache"].dictionaries()
+        row = next((row for row in rows if row["name"] == (command.cache or DEFAULT_CACHE)), {})
+        # What is set; of a cache that was too small for them KEY_CACHES shows fewer.
+        told = (row.get("segments"), None if command.cache else self._state.value("key_cache_segments"))
+        segments = max(int(number_of(value) or 0) for value in told)
+        now, block = number_of(row.get("size_bytes")), number_of(row.get("block_size_bytes"))
+        if not segments or now is None or block is None:
+            return ""
+        sizes = {"key_buffer_size": now, "key_cache_block_size": block}
+        made = (sizes, sizes | {command.variable: float(command.number)})
+        if all(holds_segments(segments, one["key_buffer_size"], one["key_cache_block_size"]) for one in made):
+            return ""
+        return (
+            f"{IN_MY_CNF}: {count(segments)} segments (key_cache_segments) of eight blocks each need more than the key cache has or would have. "
+            "Set online, MariaDB 10.11 and 11.8 crash, or their statements hang for ever (measured)."
+        )
 
     def _variable_is_missing(self, command: SetGlobal) -> str:
         if command.variable == "slow_query_log" and self._state.is_before(SLOW_LOG_SWITCH_FROM):
