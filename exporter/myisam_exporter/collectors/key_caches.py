@@ -25,6 +25,8 @@ from myisam_exporter.server.sql import quote_variable, statement
 OVERHEAD_BYTES_PER_BLOCK = 228
 DEFAULT_CACHE = "default"
 DEFAULT_BLOCK_SIZE_BYTES = 1024
+# Sizes come in whole steps of so much (sql/sys_vars.cc: IO_SIZE), and less is 0.
+SIZE_STEP_BYTES = 4096
 # A cache with room for fewer is off: each page is read and written by a call of its own (init_key_cache).
 LEAST_BLOCKS = 8
 NO_BLOCKS = {"Key_blocks_used": 0, "Key_blocks_unused": 0, "Key_blocks_not_flushed": 0}
@@ -263,7 +265,8 @@ def _from_mariadb(row: tuple[str | None, ...]) -> KeyCache | None:
         requests = reads = write_requests = writes = None
     return KeyCache(
         name or "",
-        size_bytes,
+        # As it was set: KEY_CACHES has what its segments share, less than a byte each below that.
+        -(-size_bytes // SIZE_STEP_BYTES) * SIZE_STEP_BYTES,
         block_size_bytes,
         whole_number(segments or "0"),
         used,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from myisam_advisor.remedies.statements.base import Now, Phase, Statement, remark
+from myisam_exporter.collectors.key_caches import SIZE_STEP_BYTES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_value, quote_variable, statement
 
-# Sizes come in whole steps of so much (sql/sys_vars.cc: IO_SIZE), and less is 0.
-LEAST_KEY_BUFFER_BYTES = 4096
+LEAST_KEY_BUFFER_BYTES = SIZE_STEP_BYTES
 
 
 @dataclass(frozen=True, slots=True)
