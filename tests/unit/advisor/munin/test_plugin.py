@@ -23,13 +23,22 @@ def loaded_plugin() -> Any:
     return plugin
 
 
-@pytest.mark.parametrize("name", ["$(touch {})", "`touch {}`", '"; touch {}; "', "\\`touch {}\\`", "$\n(touch {})"])
-def test_no_name_is_run_by_the_shell_of_munins_contacts(tmp_path: Path, name: str) -> None:
-    """Munin-limits writes titles and labels into a contact's command, as munin.conf's own examples do between double quotes, and has a shell run it."""
+@pytest.mark.parametrize("quote", ['"', "'"])
+@pytest.mark.parametrize("name", ["$(touch {})", "`touch {}`", '"; touch {}; "', "'; touch {}; '", "\\`touch {}\\`", "$\n(touch {})"])
+def test_no_name_is_run_by_the_shell_of_munins_contacts(tmp_path: Path, name: str, quote: str) -> None:
+    """Munin-limits writes titles and labels into a contact's command, between quotes as whoever wrote it chose, and has a shell run it."""
     ran = tmp_path / "ran"
     title = loaded_plugin().shown(name.format(ran), 300)
-    subprocess.run(["/bin/sh", "-c", f'echo "Munin {title}"'], check=True)
+    subprocess.run(["/bin/sh", "-c", f"echo {quote}Munin {title}{quote}"], check=True)
     assert not ran.exists()
+
+
+def test_no_title_or_label_ends_the_quotes_of_a_contacts_command() -> None:
+    """An apostrophe in a label of our own was enough for the shell to refuse the command, and nobody got the message."""
+    plugin = loaded_plugin()
+    for graph in plugin.graphs({"key_caches": ["default"], "tables": [("it's", 'a "b"')]}):
+        for text in (graph.title, *(field.label for field in graph.fields)):
+            assert plugin.shown(text, 300) == text
 
 
 def test_graphs_of_tables_do_not_come_and_go() -> None:
