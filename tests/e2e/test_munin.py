@@ -220,6 +220,37 @@ def test_a_server_that_is_down(tmp_path: Path) -> None:
             assert munin.run(NAME, "nonsense").returncode == 2
 
 
+def test_a_quiet_server_is_no_alarm_and_one_that_is_down_says_why(tmp_path: Path) -> None:
+    """Without a load nobody knows of warnings: each quiet night was a message that they are unknown, and none said why."""
+    with CopiedServer(binaries_of("mariadb-10.11")) as server, munin_lab() as munin:
+        server.execute("CREATE DATABASE d", "CREATE TABLE d.t (id INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.t VALUES (1)")
+        socket = munin.folder / "run" / "s"
+        group = ("--web.socket-group", "nogroup") if os.geteuid() == 0 else ()
+        sent = munin.folder / "run" / "sent"
+        settings = munin.folder / "munin.conf"
+        settings.write_text(f"contacts me\ncontact.me.command tee -a {sent}\n{settings.read_text()}")
+        moments = iter(range(int(time.time()) // 300 * 300 - 3600, int(time.time()), 300))
+
+        def state_of(field: str) -> str:
+            """What munin holds of the field after more unknown values than it waits for."""
+            for moment in (next(moments) for _ in range(5)):
+                munin.master("munin-update", "--nofork", now=moment)
+                munin.master("munin-limits", now=moment + 5)
+            (state,) = re.findall(rf";myisam_advice;{field};state (\w+)", (munin.folder / "db" / "limits").read_text())
+            return str(state)
+
+        munin.configure({"socket": socket, "advisor_program": "/nowhere", "graphs": "myisam_advice"})
+        with serving("--socket", server.socket, "--user", "root", "--timeout", "1", "--web.socket", socket, *group) as daemon, munin.node():
+            assert wait_for(lambda: "There was hardly any activity" in munin.run(NAME).stdout)
+            assert values_of(munin.run(NAME).stdout)["myisam_advice"] | {"unknown": ""} == {"critical": "0", "warning": "U", "info": "U", "unknown": ""}
+            assert state_of("warning") == "ok"
+            assert not sent.exists(), sent.read_text()
+            server.stop()
+            assert wait_for(lambda: daemon.get().value("up") == 0)
+            assert state_of("critical") == "unknown"
+            assert "UNKNOWNs: critical is unknown: no server: the socket (a path) does not exist" in sent.read_text()
+
+
 def test_no_tables_is_no_reason_to_graph() -> None:
     with CopiedServer(binaries_of("mariadb-10.11")) as server, munin_lab() as munin:
         socket = munin.folder / "run" / "s"
