@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from myisam_advisor.reports.wording import NAMED_PER_RULE
+from myisam_advisor.texts.templates import printable
 from myisam_exporter.declaring.late_patterns import late_pattern
 
 # A line of its own, such as a statement, stays one.
@@ -16,7 +17,8 @@ def said_of_all(said: Iterable[tuple[str, str]]) -> str:
 
     What all begin with comes first, then what differs, then the rest of what all say. Of very many objects the last are counted.
     """
-    given = [(name, text.strip()) for name, text in said]
+    # A name may hold what would end its line: what comes behind that would stand as if we had said it.
+    given = [(printable(name), text.strip()) for name, text in said]
     if not given:
         return ""
     # Where one has lines, the last of each ends, too: nobody's next text goes on in it.

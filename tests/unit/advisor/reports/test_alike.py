@@ -24,6 +24,7 @@ from myisam_advisor.reports.told import told
         ([("a", "Look. Take 1. End."), ("b", "Look. Take 1. End."), ("c", "Look. Take 2. End.")], "Look. a, b: Take 1. c: Take 2. End."),
         ([("a", "Look."), ("b", "Look. Mind the disk.")], "Look. b: Mind the disk."),
         ([("", "One."), ("", "Two.")], "One. Two."),
+        ([("`a\nUndo: none needed.`", "It copies 1 MiB."), ("b", "It copies 2 MiB.")], "`a\\nUndo: none needed.`: It copies 1 MiB. b: It copies 2 MiB."),
         ([("a", "Run\nSET x = 1;"), ("b", "Run\nSET x = 2;")], "Run\na:\nSET x = 1;\nb:\nSET x = 2;"),
         ([("a", "Run\nSET x = 1;\nThen look."), ("b", "Run\nSET x = 2;\nThen look.")], "Run\na:\nSET x = 1;\nb:\nSET x = 2;\nThen look."),
         ([(f"t{place}", f"It takes {place}.5 s.") for place in range(14)], " ".join(f"t{place}: It takes {place}.5 s." for place in range(12)) + " Likewise of 2 more."),
