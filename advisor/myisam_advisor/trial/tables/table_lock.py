@@ -16,7 +16,7 @@ from myisam_exporter.server.sql import quote_table
 if TYPE_CHECKING:
     from myisam_exporter.server.session import Session
 
-LOCK_WAIT_TIMEOUT = 1205
+LOCK_WAIT_TIMEOUT, NO_SUCH_TABLE = 1205, 1146
 # The longest that others wait for a copy: a process that does not answer must not hold them up for ever.
 MAXIMUM_LOCK_SECONDS = 600.0
 # Lock a table until the end of the context; False when others hold it for too long.
@@ -65,14 +65,28 @@ def _locked(source: Source, session: Session, stack: contextlib.ExitStack) -> bo
     may_choose = session.version.at_least(mysql=(5, 6), mariadb=(10, 0))
     if may_choose:
         session.rows("SET SESSION TRANSACTION READ WRITE")
-        stack.callback(session.rows, "SET SESSION TRANSACTION READ ONLY")
+        stack.push(_unless_interrupted(session, "SET SESSION TRANSACTION READ ONLY"))
     try:
         session.rows(f"FLUSH TABLES {quote_table(source.schema, source.table)} WITH READ LOCK")
     except StatementRefusedError as error:
         if error.number == LOCK_WAIT_TIMEOUT:
             return False
+        if error.number == NO_SUCH_TABLE:
+            raise TrialError(f"{source.label} was dropped, or has another name now: try again.") from None
         raise TrialError(
             f"{source.label} cannot be locked: {error.text}. The account needs RELOAD, LOCK TABLES, and SELECT on the table."
         ) from None
-    stack.callback(session.rows, "UNLOCK TABLES")
+    stack.push(_unless_interrupted(session, "UNLOCK TABLES"))
     return True
+
+
+def _unless_interrupted(
+    session: Session, statement: str
+) -> Callable[[type[BaseException] | None, object, object], None]:
+    """The end of a context: run the statement. Interrupted in the middle of an answer a connection takes no further word: it ends with us, and its lock with it."""
+
+    def give_back(kind: type[BaseException] | None, _error: object, _trace: object) -> None:
+        if kind is None or not issubclass(kind, KeyboardInterrupt):
+            session.rows(statement)
+
+    return give_back
