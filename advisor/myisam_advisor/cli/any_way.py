@@ -99,9 +99,9 @@ def _record_any_way(wanted: Wanted) -> Recorded:
                 record = way.prepared(wanted, opened)
             except UserError as error:
                 # What else there is, is tried at once.
-                _say(f"Not by {way.title}, which would lose {way.loses}: {str(error).removesuffix(INSTEAD).rstrip()}")
+                say(f"Not by {way.title}, which would lose {way.loses}: {str(error).removesuffix(INSTEAD).rstrip()}")
                 continue
-            _say(f"By {way.title}: lost are {way.loses}.")
+            say(f"By {way.title}: lost are {way.loses}.")
             return record()
     raise UserError("this server cannot be recorded from here: why is said above, way by way.")
 
@@ -115,9 +115,9 @@ def _probe(wanted: Wanted, opened: ExitStack) -> Callable[[], Recorded]:
 
     def record() -> Recorded:
         for sentence in prospect.sentences():
-            _say(sentence)
+            say(sentence)
         with recording_progress(wanted.seconds) as tick:
-            return probing.record(prospect, lambda: _say("It has begun."), tick)
+            return probing.record(prospect, lambda: say("It has begun."), tick)
 
     return record
 
@@ -132,7 +132,7 @@ def _slow_log(wanted: Wanted, opened: ExitStack) -> Callable[[], Recorded]:
     )
     prospect = recording.prospect()
     for sentence in prospect.sentences():
-        _say(sentence)
+        say(sentence)
     if not wanted.is_sure and not click.confirm("Do it?", err=True):
         raise NotAgreedError("you said no.")
 
@@ -177,7 +177,8 @@ WAYS = {
 }  # fmt: skip
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
+    """Tell whoever waits, on standard error."""
     from myisam_advisor.texts.templates import printable
 
     print(printable(sentence), file=sys.stderr)

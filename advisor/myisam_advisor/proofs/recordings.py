@@ -27,7 +27,7 @@ class Recording:
     flavour: str = ""
     version: str = ""
     knows_moments: bool = True
-    # What the server wrote of all, where it left statements out; the load is another one then.
+    # What of all statements is in it, where others of weight are not; the load is another one then.
     sampled: str = ""
 
     def why_no_proof(self, product: str, version: str, now: float) -> str:
@@ -41,7 +41,10 @@ class Recording:
         if is_other_product(recorded, product):
             return f"the recording is of {recorded}, and this server is {product}: {RECORD_ANEW}."
         if self.sampled:
-            return f"the recording has a part of the statements, {self.sampled}: record all of them (log_slow_rate_limit=1, or myisam-advisor record --seconds)."
+            return (
+                f"the recording has a part of the statements: {self.sampled}. Record all of them: of a running server by the probe, which sees "
+                "all connections (--from probe); of a log with long_query_time=0 and log_slow_rate_limit=1."
+            )
         then, series = series_of(self.version), series_of(version)
         if then and series and then != series:
             return f"the recording is of version {then}, and this server is {series}: {RECORD_ANEW}."

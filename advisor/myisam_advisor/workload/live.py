@@ -202,7 +202,15 @@ class LiveRecording:
             later["changed meanwhile"] = (
                 f"somebody set {', '.join(left)} meanwhile: left so, and the recording may lack statements"
             )
-        told = Told("live", self._session.version.text, flavour_of(self._present), _notes(prospect), later, ours)
+        told = Told(
+            "live",
+            self._session.version.text,
+            flavour_of(self._present),
+            _notes(prospect),
+            later,
+            ours,
+            None if asked is None else round(asked),
+        )
         try:
             return record_log(source_named("slow_log"), self._path / name, output, told, log)
         except NothingRecordedError as error:

@@ -47,6 +47,7 @@ class Told:
         note: what else is to be known, in the header.
         later: what else is to be known, in the totals.
         ignored_connections: of those of our own.
+        counted: how many statements the server counted meanwhile; None where that is not known.
     """
 
     source: str = ""
@@ -55,6 +56,7 @@ class Told:
     note: Mapping[str, str] = field(default_factory=dict)
     later: Mapping[str, str] = field(default_factory=dict)
     ignored_connections: frozenset[int] = frozenset()
+    counted: int | None = None
 
 
 class NothingRecordedError(UserError):
@@ -67,8 +69,11 @@ class NothingRecordedError(UserError):
 
 NOTHING_TOLD = Told()
 OUR_OWN = "our own"
-# The note of a log in which the server left statements out: its replay shows what these cost, and not what all do.
-SAMPLED = "sampled"
+# The notes of a recording that has a part of the statements: its replay shows what these cost, and not what all do. One in so many, slow ones
+# alone, or those of some connections.
+SAMPLED, SLOW_ALONE, PARTLY = PARTS = ("sampled", "threshold", "partly")
+# Where less of what the server counted is in it, it says nothing of the whole server.
+FEWEST_SEEN_SHARE = 0.5
 
 
 def source_named(name: str) -> LogSource:
@@ -100,7 +105,7 @@ def record_log(
             keep(writer, chain((first,), events), reading, told)
             if not writer.statements:
                 raise _holds_nothing(source, log, reading, sample.begin, writer.left_out)
-            writer.note.update(told.later)
+            writer.note.update({**told.later, **_partly(writer, told.counted)})
             writer.note.update(_oddities(reading, file, header.flavour))
     return Recorded(output, header, writer.totals)
 
@@ -132,6 +137,16 @@ def reasons_in_words(left_out: Mapping[str, int]) -> str:
     return ", ".join(f"{count(number)} ({reason})" for reason, number in left_out.items())
 
 
+def _partly(writer: WorkloadWriter, counted: int | None) -> Mapping[str, str]:
+    """That it has less than half of what the server counted; nothing where it has more, or that is not known."""
+    seen = writer.statements + sum(writer.left_out.values())
+    if counted is None or seen >= FEWEST_SEEN_SHARE * counted:
+        return {}
+    return {
+        PARTLY: f"{count(seen)} of {so_many(counted, 'statement')} that the server counted: what connections sent that were there before is not in it"
+    }
+
+
 def _oddities(reading: Reading, file: LogFile, flavour: str) -> Mapping[str, str]:
     odd = {}
     if reading.sampled > 1:
@@ -142,7 +157,7 @@ def _oddities(reading: Reading, file: LogFile, flavour: str) -> Mapping[str, str
         and reading.timed >= _ENOUGH_TIMED
         and reading.shortest_microseconds > _LONG_MICROSECONDS
     ):
-        odd["threshold"] = (
+        odd[SLOW_ALONE] = (
             f"the shortest of {reading.timed} statements took {reading.shortest_microseconds / 1000:.1f} ms: long_query_time was probably not 0 "
             "while the log was written, and what took less is not in it"
         )

@@ -16,6 +16,7 @@ from myisam_advisor.cli.any_way import (
     Wanted,
     expect_somebody_to_ask,
     record_running,
+    say,
 )
 from myisam_advisor.cli.completion import rule_ids
 from myisam_advisor.cli.described import CHANGE, Described
@@ -112,12 +113,15 @@ def prove(
 
         def recorded() -> Path:
             from myisam_advisor.trial.replay import sender_program
+            from myisam_advisor.workload.document import said
 
             # Without one of these a minute of the server's would be recorded for nothing: two servers are started, whatever is copied.
             sender_program()
             expect_room(folder.path.parent, SERVER_DISK_BYTES, 0)
             with _no_output_to_choose():
-                record_running(source, Wanted(output, seconds, maximum_rate, is_sure, server))
+                done = record_running(source, Wanted(output, seconds, maximum_rate, is_sure, server))
+            for sentence in said(done.header, done.totals):
+                say(sentence)
             be_polite()
             return output
 

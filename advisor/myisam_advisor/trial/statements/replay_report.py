@@ -110,6 +110,8 @@ def _parts(result: ReplayResult) -> Iterable[RenderableType]:
     yield _variants_table(result)
     if result.course:
         yield Text(printable(f"  {course_line(result.course)}"), style="dim")
+    for line in _change_lines(result.variants):
+        yield Text(printable(line))
     for one in result.variants:
         if one.problem:
             yield Text(printable(f"Not tried: {one.name}: {one.problem}"), style="yellow")
@@ -135,10 +137,11 @@ def _recorded(told: Mapping[str, str]) -> str:
     """Where the statements are from, and since when they are so."""
     server = told.get("server", "")
     began = told.get("began_at", "").replace("T", " ").replace("Z", " UTC")
-    missed = told.get("not_recorded")
+    missed, notes = told.get("not_recorded"), told.get("notes")
     return (
         f"Recorded from {source_title(told.get('source', '')) or 'an unknown source'}{f' ({server})' if server else ''}{f', begun {began}' if began else ''}."
         + (f" Not in the recording, and nothing is said of them: {missed}." if missed else "")
+        + (f" Known of it: {notes}." if notes else "")
     )
 
 
@@ -162,6 +165,15 @@ def _variants_table(result: ReplayResult) -> Table:
             name, verdict = Text(printable(one.name)), Text(one.verdict, style=STYLES[one.verdict])
             table.add_row(name, *figures(one.measured), f"{one.times:.2f}", _interval(one.low, one.high), verdict)
     return table
+
+
+def _change_lines(variants: Sequence[VariantResult]) -> Iterable[str]:
+    """What each variant changes, where its name is another; and how a rule's change gets to the server itself."""
+    for one in variants:
+        if one.statements and one.statements != (one.name,):
+            yield f"  {one.name} is: {'; '.join(one.statements)}"
+    if any(one.rules and one.times is not None for one in variants):
+        yield "Tried on copies: the server itself is as it was. How a change is made there, and undone: myisam-advisor plan."
 
 
 def _latency(of: Latency) -> list[str]:

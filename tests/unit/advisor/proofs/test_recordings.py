@@ -33,7 +33,7 @@ def test_one_of_this_product_and_series(flavour: str, version: str, product: str
 
 def test_one_of_all_statements() -> None:
     told = Recording(NOW, sampled="one in 10 (log_slow_rate_limit)").why_no_proof(*HERE)
-    assert told.startswith("the recording has a part of the statements, one in 10 (log_slow_rate_limit): record all of them")
+    assert told.startswith("the recording has a part of the statements: one in 10 (log_slow_rate_limit). Record all of them")
 
 
 def test_what_is_not_known_speaks_against_nothing() -> None:

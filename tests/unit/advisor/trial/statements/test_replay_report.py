@@ -38,6 +38,12 @@ def test_what_is_not_in_the_recording_is_told_beside_where_it_is_from() -> None:
     assert "Not in the recording" not in plain
 
 
+def test_what_is_known_of_the_recording_is_told_beside_it() -> None:
+    result = a_result()
+    partly = dataclasses.replace(result, workload={**result.workload, "notes": "partly: 3 of 900 statements"})
+    assert "14:13:20 UTC. Known of it: partly: 3 of 900 statements." in " ".join(as_text(partly).split())
+
+
 def test_of_hundreds_of_tables_some_are_named_and_json_has_all() -> None:
     result = a_result()
     [written] = [one for one in result.fidelity.tables if one.changed_since_seconds is not None]
