@@ -139,7 +139,23 @@ def _form_asked(arguments: Sequence[str]) -> str:
 
 
 def _verdict_on(error: BaseException) -> tuple[int, str]:
-    """The status and what to say."""
+    """The status and what to say. What fails while an interrupt is obeyed is told behind it."""
+    status, message = _verdict_alone(error)
+    interrupt = _interrupt_before(error)
+    if interrupt is None:
+        return status, message
+    return INTERRUPTED, "; then: ".join(filter(None, (_interrupted(interrupt), message)))
+
+
+def _interrupt_before(error: BaseException) -> BaseException | None:
+    """The interrupt that was under way when this was raised, unless somebody put this in its place (`from`)."""
+    before = None if error.__suppress_context__ else error.__context__
+    while before is not None and not isinstance(before, KeyboardInterrupt):
+        before = before.__context__
+    return None if isinstance(error, (click.exceptions.Abort, KeyboardInterrupt)) else before
+
+
+def _verdict_alone(error: BaseException) -> tuple[int, str]:
     if isinstance(error, (click.exceptions.Abort, KeyboardInterrupt)):
         return INTERRUPTED, _interrupted(error)
     if isinstance(error, click.UsageError):

@@ -13,7 +13,7 @@ import pytest
 
 from myisam_advisor.cli import ending
 from myisam_advisor.cli.ending import NO_DESCRIPTOR, NO_PROCESS, status_of
-from myisam_exporter.errors import ByHandError, UserError
+from myisam_exporter.errors import ByHandError, InterruptedWork, UserError
 from myisam_exporter.server.target import Target
 from tests.support.program import PROGRAM
 from tests.support.program import run as run_here
@@ -95,6 +95,24 @@ def test_the_trace_is_for_who_asks_and_holds_no_password(capsys: pytest.CaptureF
     assert "hunter2" not in err
     assert "other-secret" not in err
     assert ending.HIDDEN in err
+
+
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), UserError("lost the server"), BrokenPipeError()], ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("is_told_in_its_place", [False, True])
+def test_what_fails_while_an_interrupt_is_obeyed_is_told_behind_it(error: Exception, is_told_in_its_place: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    def ended() -> None:
+        try:
+            raise InterruptedWork("all was given back")
+        except KeyboardInterrupt:
+            if is_told_in_its_place:
+                raise error from None
+            raise error  # noqa: B904 - as cleaning up does
+
+    status, said = status_of(ended, []), capsys.readouterr().err
+    assert (status == 130) is not is_told_in_its_place
+    assert said.startswith("myisam-advisor: interrupted: all was given back") is not is_told_in_its_place
+    assert status == 130 or "interrupted" not in said
+    assert isinstance(error, BrokenPipeError) or ("further thread" in said) is isinstance(error, RuntimeError)
 
 
 def test_a_user_error_has_no_trace(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
