@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -78,10 +79,20 @@ def replay(server: PrivateServer, folder: Path, threads: int, database: str) -> 
     time, clocks = _TOTAL_TIME.search(done.stdout), _CPU.findall(done.stdout)
     if done.returncode != 0 or time is None or len(clocks) != threads:
         server.expect_alive()
-        fatal = [line for line in (done.stdout + done.stderr).splitlines() if "FATAL" in line]
-        raise TrialError(f"sysbench failed: {'; '.join(fatal[:2])[:500] or (done.stderr or done.stdout)[-500:]}")
+        raise failure_of(done)
     begun, ended = (
         min(float(clock[0]) for clock in clocks),
         max(float(clock[1]) for clock in clocks),
     )
     return Replayed(float(time[1]), ended - begun)
+
+
+def failure_of(done: subprocess.CompletedProcess[str]) -> TrialError:
+    """Why the sender failed: a signal, or its own words."""
+    if done.returncode < 0:
+        name = signal.Signals(-done.returncode).name
+        return TrialError(
+            f"sysbench was ended by {name}: by the kernel, where memory is short, or by somebody. Try again."
+        )
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "FATAL" in line or "cannot" in line]
+    return TrialError(f"sysbench failed: {'; '.join(said[:2])[:500] or (done.stderr or done.stdout)[-500:]}")

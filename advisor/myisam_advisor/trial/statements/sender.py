@@ -11,7 +11,7 @@ from pathlib import Path
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
-from myisam_advisor.trial.replay import sender_program
+from myisam_advisor.trial.replay import failure_of, sender_program
 from myisam_advisor.trial.statements.records import (
     Answer,
     ThreadReport,
@@ -105,8 +105,7 @@ def send(
         ) from None
     server.expect_alive()
     if done.returncode != 0:
-        said = [line for line in (done.stdout + done.stderr).splitlines() if "FATAL" in line or "cannot" in line]
-        raise TrialError(f"sysbench failed: {'; '.join(said[:2])[:500] or (done.stderr or done.stdout)[-500:]}")
+        raise failure_of(done)
     return Sent(folder, [read_report(_head(folder, number)) for number in range(len(statements))])
 
 
