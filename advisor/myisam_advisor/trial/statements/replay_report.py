@@ -168,12 +168,15 @@ def _variants_table(result: ReplayResult) -> Table:
 
 
 def _change_lines(variants: Sequence[VariantResult]) -> Iterable[str]:
-    """What each variant changes, where its name is another; and how a rule's change gets to the server itself."""
+    """What each variant changes, where its name is another; what a replay does not show, and how a rule's change gets to the server itself."""
     for one in variants:
         if one.statements and one.statements != (one.name,):
             yield f"  {one.name} is: {'; '.join(one.statements)}"
-    if any(one.rules and one.times is not None for one in variants):
-        yield "Tried on copies: the server itself is as it was. How a change is made there, and undone: myisam-advisor plan."
+    measured = [one for one in variants if one.times is not None]
+    if measured:
+        yield "Tried on copies in memory, with indexes loaded before each run: reads of a disk, and the time until a larger key cache is full, are not in it."
+    if any(one.rules for one in measured):
+        yield "The server itself is as it was. How a change is made there, and undone: myisam-advisor plan."
 
 
 def _latency(of: Latency) -> list[str]:
