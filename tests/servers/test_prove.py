@@ -157,6 +157,16 @@ def test_a_disk_without_room_for_a_trial_is_told_before_anything_is_recorded(sta
     assert slow == [("Slow_queries", "0")]
 
 
+@pytest.mark.parametrize(("words_more", "said"), [(("--table", "shop.wrods"), "--table shop.wrods: "), (("--table", "shop.words", "--copy-limit", "1K"), "--copy-limit is 1")])
+def test_a_named_table_that_cannot_be_copied_is_told_before_anything_is_looked_for_or_recorded(state: Path, words_more: tuple[str, ...], said: str) -> None:
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=64K"]) as server:
+        words(server)
+        done = program(state, server, "prove", RULE, "--seconds", "2s", *SURE, "--interval", "2s", *words_more)
+    assert done.returncode == 2
+    # Even before it looks, which finds nothing here.
+    assert said in done.stderr
+
+
 def test_without_sysbench_nothing_is_recorded(state: Path, without_sysbench: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", without_sysbench)
     with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=64K"]) as server:

@@ -126,6 +126,8 @@ def replayed(
         workload = surveyed(wish.workload) if wish.workload else None
         watched = watched_server(stack.enter_context(Session(server.target(), server.timeout_seconds)))
         variables = watched.variables
+        if workload is None:
+            _expect_named(copy, watched)
         load = statements_per_second(watched.session)
         named = named_changes(wish, variables)
         findings = findings_of(wish, server, site) if wish.findings or not named else []
@@ -209,6 +211,20 @@ def _copyable(
         wanted = sorted({*wanted, *used.tables})
     sources, missing = stack.enter_context(find_copyable(directory, wanted, copy.copy_limit, owner))
     return used, sources, {**missing, **_left_aside(found, wanted)}
+
+
+def _expect_named(copy: CopyOptions, watched: WatchedServer) -> None:
+    """Raises TrialError for a table that was named and cannot be copied: nothing is recorded for it."""
+    from myisam_advisor.errors import TrialError
+    from myisam_advisor.texts.table_names import possible_names
+    from myisam_advisor.trial.tables.sources import find_copyable
+
+    directory = watched.directory("a replay copies tables as files")
+    for name in copy.tables:
+        names = possible_names(name)
+        with find_copyable(directory, names, copy.copy_limit, watched.location.owner) as (sources, missing):
+            if not sources:
+                raise TrialError(f"--table {name}: {next(iter(missing.values()), 'write DATABASE.TABLE')}.")
 
 
 def _wanted(found: Survey, chosen: Sequence[str]) -> list[TableName]:
