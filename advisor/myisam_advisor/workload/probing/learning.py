@@ -106,17 +106,17 @@ def learn(
             f"where this server (build id {build_id or 'unknown'}) has its {missing} was not found: its statements cannot be told apart. {INSTEAD}"
         )
     packet = _packet(memory, places, sessions) if is_parsed else None
-    return Offsets(min(connections), min(schemas), _prepared(memory, places[0], first, second), packet)
+    return Offsets(min(connections), min(schemas), _prepared(memory, places, sessions), packet)
 
 
-def _prepared(memory: Memory, place: int, session: Session, other: Session) -> int | None:
+def _prepared(memory: Memory, places: list[int], sessions: tuple[Session, Session]) -> int | None:
     """Where it is counted how many statements were prepared: the next one's number; None where that is not one place."""
 
-    def changed(number: int, question: str, asked: Session = session) -> dict[int, int]:
-        before = _words(memory.read(place, _SEEN_BYTES))
+    def changed(number: int, question: str, asked: int = 0, seen: int = 0) -> dict[int, int]:
+        before = _words(memory.read(places[seen], _SEEN_BYTES))
         for _ in range(number):
-            asked.rows(question)
-        now = _words(memory.read(place, _SEEN_BYTES))
+            sessions[asked].rows(question)
+        now = _words(memory.read(places[seen], _SEEN_BYTES))
         return {
             at * 8: new - old for at, (old, new) in enumerate(zip(before, now, strict=False)) if new < _LARGEST_NUMBER
         }
@@ -135,10 +135,12 @@ def _prepared(memory: Memory, place: int, session: Session, other: Session) -> i
             }
             counted = {at for at in counted if not any(abs(at - other) <= _NEIGHBOURS for other in statistics)}
             found = counted if found is None else found & counted
-        # Behind the session may stand what counts the whole server's.
-        of_all = changed(1, statement("PREPARE {} FROM 'DO 1'", name), other)
-        other.rows(statement("DEALLOCATE PREPARE {}", name))
-        found = {at for at in found or () if of_all.get(at) == 0}
+        # Behind a session may stand what counts the whole server's; or the statement that it prepared last, with the same number, which is
+        # made at one address again and again: not behind both sessions.
+        for seen, more in ((0, 0), (1, 1)):
+            of_other = changed(1, statement("PREPARE {} FROM 'DO 1'", name), 1, seen)
+            sessions[1].rows(statement("DEALLOCATE PREPARE {}", name))
+            found = {at for at in found or () if of_other.get(at) == more}
     except StatementRefusedError:
         return None
     return found.pop() if found is not None and len(found) == 1 else None

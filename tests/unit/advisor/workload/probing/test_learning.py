@@ -19,6 +19,7 @@ class Session:
     def __init__(self, number: int, address: int, allowed: bool = True, prepares: bool = True) -> None:
         self.number, self.address, self.allowed, self.prepares = number, address, allowed, prepares
         self.has_schema = False
+        self.statement_behind = False
         self.pseudo = number
         self.counts = {"PREPARE": 0, "EXECUTE": 0, "all": 0}
         self.sent = b""
@@ -61,7 +62,8 @@ class Server(Memory):
                 # What the server counts for its statistics, side by side; and the number of the next one, beside that of all statements.
                 counts = [session.counts["PREPARE"], session.counts["EXECUTE"], *[0] * 8, session.counts["PREPARE"], session.counts["all"]]
                 addresses = (address + HOLDER, address + BUFFER)
-                return head + struct.pack("<12Q2Q", *counts, *addresses)
+                behind = session.counts["PREPARE"] if session.statement_behind else 0
+                return head + struct.pack("<12Q2QQ", *counts, *addresses, behind)
             if address == session.address + HOLDER:
                 return struct.pack("<QQQ", 0, len(session.sent), session.address + BUFFER + 1)[:size]
             at = address - session.address - BUFFER - 1
@@ -101,3 +103,10 @@ def test_what_was_sent_is_found_behind_an_object_of_the_session() -> None:
 def test_without_the_right_to_prepare_the_place_is_not_known() -> None:
     first, second = Session(5, 0x100000, prepares=False), Session(6, 0x200000)
     assert learned(first, second, Server(first, second)).prepared is None
+
+
+@pytest.mark.parametrize(("behind_both", "found"), [(False, 96 + 80), (True, None)])
+def test_the_number_of_a_statement_that_stands_behind_a_session_is_not_taken_for_the_count(behind_both: bool, found: int | None) -> None:
+    first, second = Session(5, 0x100000), Session(6, 0x200000)
+    first.statement_behind, second.statement_behind = True, behind_both
+    assert learned(first, second, Server(first, second)).prepared == found
