@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from myisam_advisor.catalogue.measured import RebuildRates
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.effects import copies_online, needed_bytes, row_of, schema_of, sum_of
-from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.planners.base import PlanFacts, is_felt_unsorted
 from myisam_advisor.remedies.rebuild_times import lasts, lasts_into_innodb
-from myisam_advisor.remedies.sort_space import is_felt_unsorted
 from myisam_advisor.remedies.statements.base import Change, Command, Remark, Statement
 from myisam_advisor.remedies.statements.tables import AlterTable, together
 from myisam_advisor.texts.templates import size

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.remedies.effects import row_of, sum_of
-from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.planners.base import PlanFacts, is_felt_unsorted
 from myisam_advisor.remedies.rebuild_times import seconds_of
 from myisam_advisor.remedies.remedy import Remedy
-from myisam_advisor.remedies.sort_space import is_felt_unsorted
 from myisam_advisor.remedies.statements.base import Change, Remark, Statement
 from myisam_advisor.remedies.statements.closing import FlushTables, LockTables
 from myisam_advisor.remedies.statements.key_caches import CacheIndex

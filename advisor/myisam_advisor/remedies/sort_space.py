@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.planners.base import FELT_BYTES, SORT_FILE_LIMIT, is_kept_from_sorting
 from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.statements.base import Change, Statement
 from myisam_advisor.remedies.statements.tables import AlterTable
@@ -32,8 +32,6 @@ from myisam_exporter.facts.values import number_of
 
 # A sort keeps a pointer to each of its keys beside them (storage/myisam/sort.c).
 POINTER_BYTES = 8
-# Fewer bytes of keys are built through the key cache within seconds.
-FELT_BYTES = 64 << 20
 # Rows are added until the statement runs.
 HEADROOM = 1.1
 # So many buffers of keys are merged from one file.
@@ -43,15 +41,6 @@ MARIADB_SORTS_UNIQUE_FROM = 100500  # tried from here on
 LONGEST_COUNTER_BYTES = 16
 WAITING = frozenset({"REPAIR TABLE", "OPTIMIZE TABLE"})
 REPAIR_THREADS = "myisam_repair_threads"
-SORT_FILE_LIMIT = "myisam_max_sort_file_size"
-
-
-def is_felt_unsorted(table: Row, known: PlanFacts) -> bool:
-    """Whether a rebuild of this table is known to build its indexes through the key cache, and they are large enough for that to be felt."""
-    if (number_of(table.get("index_bytes")) or 0) < FELT_BYTES:
-        return False
-    indexes = known.indexes_of(table.get("schema_name"), table.get("table_name"))
-    return _is_kept_from_sorting(indexes, number_of(table.get("rows")), number_of(known.variables.get(SORT_FILE_LIMIT)))
 
 
 def space_refusal(command: Statement, row: Row, indexes: Iterable[Row], host: Row, state: ServerState) -> str:
@@ -61,7 +50,7 @@ def space_refusal(command: Statement, row: Row, indexes: Iterable[Row], host: Ro
     lengths = _key_bytes(command, known, state) if _sorts(command) else []
     key_bytes = max(lengths, default=0.0)
     limit = number_of(state.value(SORT_FILE_LIMIT))
-    if rows is None or free is None or not key_bytes or _is_kept_from_sorting(known, rows, limit):
+    if rows is None or free is None or not key_bytes or is_kept_from_sorting(known, rows, limit):
         return ""
     one_file, in_memory = int(rows * key_bytes), int(rows * (key_bytes + POINTER_BYTES))
     buffer, waits = number_of(state.value("myisam_sort_buffer_size")), command.verb in WAITING
@@ -109,22 +98,6 @@ def _sorts(command: Statement) -> bool:
         return False
     into = [name.upper() for one in command.options for name, _ in one.pairs] if isinstance(command, AlterTable) else []
     return command.verb in WAITING or (command.verb == "ALTER TABLE" and "ENGINE" not in into)
-
-
-def _is_kept_from_sorting(indexes: Iterable[Row], rows: float | None, limit: float | None) -> bool:
-    """Whether one of the indexes has all of them built through the key cache, whichever statement it is."""
-    return any(
-        index["algorithm"] == "rtree"
-        or (
-            limit is not None
-            and rows is not None
-            # Of a FULLTEXT index the server reckons with less than its longest key.
-            and index["algorithm"] in ("btree", None)
-            and index["is_variable_length"] == 1
-            and rows * (number_of(index["maximum_key_bytes"]) or 0.0) > limit
-        )
-        for index in indexes
-    )
 
 
 def _key_bytes(command: Statement, indexes: Iterable[Row], state: ServerState) -> list[float]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import cast
@@ -23,6 +23,9 @@ from myisam_exporter.look.fact_set import FactRows, FactSet, places_by_table
 TableKey = tuple[Value, Value]
 
 
+# Fewer bytes of keys are built through the key cache within seconds.
+FELT_BYTES = 64 << 20
+SORT_FILE_LIMIT = "myisam_max_sort_file_size"
 # MariaDB 10.11.10 and 11.4.4, and what came after each.
 SORTING_VERSIONS = ((101110, 110000), (110404, 1_000_000))
 
@@ -112,6 +115,30 @@ class _RowsByName(Mapping[TableKey, Row]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+def is_felt_unsorted(table: Row, known: PlanFacts) -> bool:
+    """Whether a rebuild of this table is known to build its indexes through the key cache, and they are large enough for that to be felt."""
+    if (number_of(table.get("index_bytes")) or 0) < FELT_BYTES:
+        return False
+    indexes = known.indexes_of(table.get("schema_name"), table.get("table_name"))
+    return is_kept_from_sorting(indexes, number_of(table.get("rows")), number_of(known.variables.get(SORT_FILE_LIMIT)))
+
+
+def is_kept_from_sorting(indexes: Iterable[Row], rows: float | None, limit: float | None) -> bool:
+    """Whether one of the indexes has all of them built through the key cache, whichever statement it is."""
+    return any(
+        index["algorithm"] == "rtree"
+        or (
+            limit is not None
+            and rows is not None
+            # Of a FULLTEXT index the server reckons with less than its longest key.
+            and index["algorithm"] in ("btree", None)
+            and index["is_variable_length"] == 1
+            and rows * (number_of(index["maximum_key_bytes"]) or 0.0) > limit
+        )
+        for index in indexes
+    )
 
 
 @dataclass(frozen=True, slots=True)

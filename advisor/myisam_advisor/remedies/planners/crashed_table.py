@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
-from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
+from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned, is_felt_unsorted
 from myisam_advisor.remedies.rebuild_times import check_and_repair_last
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
-from myisam_advisor.remedies.sort_space import is_felt_unsorted
 from myisam_advisor.remedies.statements.base import Command, remark
 from myisam_advisor.remedies.statements.closing import FlushTables
 from myisam_advisor.remedies.statements.tables import CheckPartitions, CheckTable, RepairPartitions, RepairTable

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
-from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
+from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned, is_felt_unsorted
 from myisam_advisor.remedies.rebuild_times import lasts
-from myisam_advisor.remedies.sort_space import is_felt_unsorted
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import numbers_in
 
