@@ -137,6 +137,18 @@ def test_packing_is_told_per_index_as_the_server_stores_it(server: PrivateServer
         assert halving["DEFAULT"] == [1, 0, 0, 0]
 
 
+@on_every_server
+def test_an_index_using_hash_is_a_btree_and_a_long_unique_forbids_duplicates(server: PrivateServer) -> None:
+    with schema(server, "kinds"):
+        server.execute("CREATE TABLE h (id INT NOT NULL, a INT NOT NULL, g GEOMETRY NOT NULL, PRIMARY KEY USING HASH (id), KEY (a) USING HASH, SPATIAL KEY (g)) ENGINE=MyISAM", database="kinds")
+        long_unique = server.binaries.flavour == "mariadb"
+        if long_unique:
+            server.execute("CREATE TABLE l (b TEXT NOT NULL, UNIQUE (b)) ENGINE=MyISAM", database="kinds")
+        rows = look(server).tables["indexes"].dictionaries()
+        told = [(row["table_name"], row["algorithm"], row["is_unique"]) for row in rows]
+    assert told == [("h", "btree", 1), ("h", "btree", 0), ("h", "rtree", 0), *[("l", "btree", 1)] * long_unique]
+
+
 def test_partitions_are_one_table(server: PrivateServer) -> None:
     if keeps_dictionary(server):
         pytest.skip("MySQL 8.0 and later cannot partition MyISAM")

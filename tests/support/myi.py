@@ -4,8 +4,8 @@ import struct
 
 POINTERS = 196  # how many bytes one to a row takes, and then one to an index page
 
-def header(options: int = 0, changed: int = 0, keys: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...] = (), rows: int = 3) -> bytes:
-    """A header as mi_create writes it, with the fields that matter here."""
+def header(options: int = 0, changed: int = 0, keys: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...] = (), rows: int = 3, algorithm: int = 1) -> bytes:
+    """A header as mi_create writes it, with the fields that matter here; all indexes are of one algorithm."""
     state = struct.pack(
         ">4s7H5BxHBB9QQ4I",
         b"\xfe\xfe\x07\x01", options, 0, 176, 100, 0, 0, 0, len(keys), 0, 8, 1, 0, 1, changed, 255,
@@ -16,7 +16,7 @@ def header(options: int = 0, changed: int = 0, keys: tuple[tuple[int, tuple[tupl
     base = base.ljust(100, b"\0")
     body = b""
     for flag, parts in keys:
-        body += struct.pack(">BBHHHHH", len(parts), 1, flag, 1024, 10, 10, 47)
+        body += struct.pack(">BBHHHHH", len(parts), algorithm, flag, 1024, 10, 10, 47)
         for kind, part_flag, length in parts:
             body += struct.pack(">6BHHII", kind, 8, 0, 0, 0, 0, part_flag, length, 0, 0)
     whole = bytearray(state + base + body)

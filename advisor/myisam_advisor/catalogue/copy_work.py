@@ -12,7 +12,7 @@ from math import log2
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.fulltext_pages import IndexWords
-from myisam_exporter.files.myi_definition import SIZED_TYPES, Definition, Key, KeyPart
+from myisam_exporter.files.myi_definition import KEY_NOSAME, SIZED_TYPES, Definition, Key, KeyPart
 
 INNODB = "InnoDB"
 # In which way the rows of a copy are put into the other engine.
@@ -152,7 +152,8 @@ def pieces(work: CopyWork, way: str) -> Mapping[str, float]:
 
 
 def _may_hold_rows(key: Key) -> bool:
-    return key.unique and key.kind == "btree" and not any(part.nullable for part in key.parts)
+    """InnoDB keeps rows in no long UNIQUE of MariaDB's, which is one over a hash."""
+    return bool(key.flag & KEY_NOSAME) and key.kind == "btree" and not any(part.nullable for part in key.parts)
 
 
 def _of_texts(key: Key) -> bool:

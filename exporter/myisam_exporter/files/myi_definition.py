@@ -22,7 +22,8 @@ BASE_BYTES = 100
 
 KEY_NOSAME, KEY_PACK, KEY_VAR_LENGTH, KEY_AUTO, KEY_BINARY_PACK = 1, 2, 8, 16, 32
 KEY_FULLTEXT, KEY_SPATIAL = 128, 1024
-ALGORITHM_BTREE = 1
+# Any other is kept as a B-tree, too, whatever the word was: 0 (MySQL 4.0), USING HASH, and what MariaDB's long UNIQUE has, over a hash of the values.
+ALGORITHM_BTREE, ALGORITHM_RTREE, ALGORITHMS_LONG_UNIQUE = 1, 2, (5, 6)
 SEGMENT_VAR_LENGTH, SEGMENT_NULL, SEGMENT_BLOB = 8, 16, 32
 _SEGMENT_VARIES = SEGMENT_VAR_LENGTH | SEGMENT_NULL | SEGMENT_BLOB
 
@@ -119,12 +120,12 @@ class Key:
         flag = self.flag
         if flag & KEY_FULLTEXT:
             return "fulltext"
-        return "btree" if self.algorithm == ALGORITHM_BTREE and not flag & KEY_SPATIAL else "rtree"
+        return "rtree" if self.algorithm == ALGORITHM_RTREE or flag & KEY_SPATIAL else "btree"
 
     @property
     def unique(self) -> bool:
-        """Whether the index forbids duplicates."""
-        return bool(self.flag & KEY_NOSAME)
+        """Whether the index forbids duplicates: the engine, or of a long UNIQUE the server."""
+        return bool(self.flag & KEY_NOSAME) or self.algorithm in ALGORITHMS_LONG_UNIQUE
 
     @property
     def packed(self) -> bool:

@@ -59,6 +59,15 @@ def test_tells_how_a_page_is_searched(flag: int, parts: tuple[tuple[int, int, in
 
 
 @pytest.mark.parametrize(
+    ("algorithm", "flag", "kind", "unique"),
+    [(0, 0, "btree", False), (1, 1, "btree", True), (2, 0, "rtree", False), (3, 0, "btree", False), (3, 1, "btree", True), (5, 0, "btree", True), (6, 0, "btree", True), (1, 1024, "rtree", False), (4, 128, "fulltext", False)],
+)
+def test_whatever_is_neither_spatial_nor_of_words_is_kept_as_a_btree(algorithm: int, flag: int, kind: str, unique: bool) -> None:
+    key = only_key(parse_header(header(keys=((flag, ((4, 0, 4),)),), algorithm=algorithm)))
+    assert (key.kind, key.unique) == (kind, unique)
+
+
+@pytest.mark.parametrize(
     ("data", "message"),
     [(b"", "empty"), (b"\xfe\xfe\x07", "ends after 3 bytes"), (b"garbage" * 100, "does not begin"), (header()[:150], "ends after 150 bytes"), (header()[:60], "within its header")],
 )
