@@ -33,7 +33,7 @@ from myisam_exporter.server.sql import quote_table, statement
 from tests.support.compressed_tables import make_compressed_table
 from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import look, schema
+from .conftest import look, on_every_server, schema
 
 TOO_MANY_FILES = 24
 
@@ -221,3 +221,25 @@ def test_the_move_to_innodb_passes_its_strict_mode_and_comes_back(server: Privat
             assert server.execute(f"SELECT COUNT(*) FROM {database}.t") == [(2,)]
     finally:
         server.execute(f"SET GLOBAL innodb_strict_mode = {before}")
+
+
+@on_every_server
+@pytest.mark.parametrize("left", ["TMD", "TMM"])
+def test_what_a_rebuild_left_that_ended_with_its_server_is_in_the_way_of_the_next_on_mysql(server: PrivateServer, left: str) -> None:
+    """What costs.py says of OPTIMIZE and REPAIR; once the file is gone, REPAIR mends the table."""
+    with schema(server, "d"):
+        server.execute("CREATE TABLE d.t (a INT NOT NULL, v VARCHAR(200), KEY (a)) ENGINE=MyISAM", "INSERT INTO d.t VALUES (1, 'one'), (2, 'two'), (3, 'three')", "DELETE FROM d.t WHERE a = 2")
+        is_said = any("MySQL writes over none" in cost for cost in admitted(server, OptimizeTable(("d", "t"))).cost)
+        file = server.data_directory / "d" / f"t.{left}"
+        file.write_bytes(b"left")
+        server.give_away(file)
+        answers = str(server.execute("OPTIMIZE TABLE d.t"))
+        try:
+            server.execute("SELECT * FROM d.t")
+            fails = False
+        except Error as error:
+            fails = error.args[0] in (144, 1194, 1195)
+        file.unlink(missing_ok=True)
+        server.execute("REPAIR TABLE d.t")
+        assert server.execute("SELECT a FROM d.t ORDER BY a") == [(1,), (3,)]
+    assert ("Can't create new tempfile" in answers, fails) == (is_said, is_said)

@@ -295,7 +295,8 @@ def test_what_is_unknown_forbids_nothing_and_is_said() -> None:
 
 
 def test_what_is_known_to_be_harmless_is_not_spoken_of() -> None:
-    facts: dict[str, Any] = {"variable": {"log_bin": "OFF", "read_only": "OFF", "version": "8.0.40"}, "host": {"data_directory_free_bytes": 9_000_000_000}, "tables": table(data_bytes=1000, index_bytes=1000, rows=10)}
+    facts: dict[str, Any] = {"variable": {"log_bin": "OFF", "read_only": "OFF", "version": "5.5.34"}, "host": {"data_directory_free_bytes": 9_000_000_000}, "tables": table(data_bytes=1000, index_bytes=1000, rows=10)}
+    facts["server"] = {"flavour": "mysql", "version": "5.5.34", "version_number": 50534}
     passed = admitted(OPTIMIZE, TO_INNODB, **facts)
     assert passed.remedy.commands == (OPTIMIZE, TO_INNODB)
     assert passed.cost == ()
