@@ -46,6 +46,12 @@ _NAMES_OF_ROWS = {
     "key_cache": ("name",),
     "indexes": ("schema_name", "table_name", "index_number"),
 }
+# Texts of which there are a few, as rules compare them. SHOW TABLE STATUS writes Dynamic, SHOW INDEX BTREE, and people Percona Server.
+_WORDS = {
+    "server.flavour": ("mysql", "mariadb", "percona"),
+    "tables.row_format": ("fixed", "dynamic", "compressed"),
+    "indexes.algorithm": ("btree", "rtree", "fulltext"),
+}
 # 10.10 is a number to YAML and JSON, and another one than what stands there: MariaDB 10.1.
 _WRITTEN_VERSION = re.compile(r"\bversion[\"']?\s*:\s*([0-9]+\.[0-9]+)")
 
@@ -210,7 +216,7 @@ def _value(path: KeyPath, value: object, column: Column) -> Value:
         value = int(value)
     if column.type == "text":
         if isinstance(value, str | int | float):
-            return str(storable(str(value)))
+            return _text(path, str(value))
     elif isinstance(value, float) and column.type == "real":
         if math.isfinite(value):
             return value
@@ -219,6 +225,18 @@ def _value(path: KeyPath, value: object, column: Column) -> Value:
     too_large = isinstance(value, int | float) and abs(value) > LARGEST_INTEGER
     most = f" of at most {LARGEST_INTEGER}" if too_large and column.type == "integer" else ""
     raise _FactsError(path, f"{path[0]}.{column.name} must be {_article(column.type)}{most}, not {brief(value)}")
+
+
+def _text(path: KeyPath, text: str) -> str:
+    """The text; of a column that has but a few, the one that is meant."""
+    name = f"{path[0]}.{path[-1]}"
+    words = _WORDS.get(name)
+    if words is None:
+        return str(storable(text))
+    for word in words:
+        if text.lower().startswith(word):
+            return word
+    raise _FactsError(path, f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {brief(text)}")
 
 
 def _article(kind: str) -> str:
