@@ -88,6 +88,9 @@ BOUNDS = (
     Between("tables", "rows"),
     Between("tables", "fullest_partition_used_ratio", maximum=1.0),
     Between("key_cache", "size_bytes"),
+    *(Between("key_cache", f"{name}_per_second") for name in ("read_requests", "reads", "write_requests", "writes")),
+    # A counter that FLUSH STATUS or a restart set back in between; a look of ours says so itself.
+    Between("status", "per_second"),
     Between("host", "memory_bytes"),
     Between("host", "data_directory_free_bytes"),
     Between("host", "temporary_directory_free_bytes"),

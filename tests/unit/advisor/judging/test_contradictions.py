@@ -116,7 +116,7 @@ def test_a_share_may_be_a_little_above_the_whole(bound: Between) -> None:
     assert column_of(facts, bound.table, bound.column) == [None]
 
 
-@pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: f"{bound.table}.{bound.column}")
+@pytest.mark.parametrize("bound", [bound for bound in BOUNDS if bound.table != "status"], ids=lambda bound: f"{bound.table}.{bound.column}")
 def test_nothing_is_below_zero(bound: Between) -> None:
     assert looked_at(**one_row(bound.table, **{bound.column: 0}))[1] == []
     facts, found = looked_at(**one_row(bound.table, **{bound.column: -1}))
