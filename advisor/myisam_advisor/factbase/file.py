@@ -269,10 +269,10 @@ def _named(document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _as_shown(name: str, *, is_variable: bool) -> str:
-    """A name as SHOW has it: information_schema writes all of it in capitals (MySQL 5.1 to 5.6, MariaDB)."""
-    if is_variable or name.startswith("WSREP_"):
-        return name.lower()
-    return name.capitalize() if name.isupper() else name
+    """A name as SHOW has it: information_schema writes all of it in capitals (MySQL 5.1 to 5.6, MariaDB), exporters in small letters."""
+    if is_variable or name.lower().startswith("wsrep_"):
+        return name.lower().replace("-", "_")  # option files have dashes
+    return name.capitalize() if name.isupper() or name.islower() else name
 
 
 def _mapping(document: dict[str, Any], name: str) -> dict[str, Any]:
@@ -285,7 +285,9 @@ def _mapping(document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _pair_value(path: KeyPath, value: object) -> Value:
-    """A variable's value. YAML reads ON as true; option files write sizes as 64M."""
+    """A variable's value. YAML reads ON as true, JSON leaves "on" as it is; option files write sizes as 64M."""
+    if isinstance(value, str) and value.lower() in ("on", "off", "true", "false"):
+        value = value.lower() in ("on", "true")
     if isinstance(value, bool):
         return "ON" if value else "OFF"
     if value is None or is_number(value):

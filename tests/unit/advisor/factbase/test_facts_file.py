@@ -283,6 +283,12 @@ def test_names_in_capitals_are_those_of_information_schema() -> None:
     assert [row["name"] for table in ("variable", "status") for row in facts.tables[table].dictionaries()] == ["key_buffer_size", "Key_reads", "wsrep_cluster_size", "Com_select"]
 
 
+def test_names_and_switches_are_understood_as_option_files_and_exporters_write_them() -> None:
+    facts = facts_from_document({"schema": 1, "variable": {"delay-key-write": "on", "log_bin": "Off"}, "status": {"key_reads": 5, "wsrep_cluster_size": 3}})
+    rows = [(row["name"], row["value"]) for table in ("variable", "status") for row in facts.tables[table].dictionaries()]
+    assert rows == [("delay_key_write", "ON"), ("log_bin", "OFF"), ("Key_reads", 5), ("wsrep_cluster_size", 3)]
+
+
 def test_a_process_list_that_was_copied_has_a_row_for_each_connection() -> None:
     rows = [{"state": "Waiting for table metadata lock", "command": "Query"}] * 4
     facts = facts_from_document({"schema": 1, "processlist": [*rows, {"state": "", "command": "Sleep", "threads": 9}]})
