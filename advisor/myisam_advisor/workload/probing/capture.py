@@ -138,8 +138,9 @@ class Probing:
         with self._server.probes(file) as (ring, maps):
             # Now: what is prepared from here on is seen.
             self._known = known_statements(self._server.session)
-            begun()
             used, begin, asked = _own_seconds(), time.monotonic(), self._server.questions
+            # From here on the server is not asked: whose connection is killed now keeps what is recorded.
+            begun()
             stopped = self._wait(ring, begin + prospect.seconds, tick)
             lasted, own = time.monotonic() - begin, _own_seconds() - used
             lost, endless = counted(maps)
