@@ -46,12 +46,13 @@ _NAMES_OF_ROWS = {
     "key_cache": ("name",),
     "indexes": ("schema_name", "table_name", "index_number"),
 }
-# Texts of which there are a few, as rules compare them. SHOW TABLE STATUS writes Dynamic, SHOW INDEX BTREE, and people Percona Server.
+# Texts of which there are a few, as rules compare them. SHOW TABLE STATUS writes Dynamic, SHOW INDEX BTREE and SPATIAL, and people Percona Server.
 _WORDS = {
     "server.flavour": ("mysql", "mariadb", "percona"),
     "tables.row_format": ("fixed", "dynamic", "compressed"),
     "indexes.algorithm": ("btree", "rtree", "fulltext"),
 }
+_OTHER_WORDS = {"spatial": "rtree"}
 # 10.10 is a number to YAML and JSON, and another one than what stands there: MariaDB 10.1.
 _WRITTEN_VERSION = re.compile(r"\bversion[\"']?\s*:\s*([0-9]+\.[0-9]+)")
 
@@ -233,8 +234,9 @@ def _text(path: KeyPath, text: str) -> str:
     words = _WORDS.get(name)
     if words is None:
         return str(storable(text))
+    said = text.lower()
     for word in words:
-        if text.lower().startswith(word):
+        if _OTHER_WORDS.get(said, said).startswith(word):
             return word
     raise _FactsError(path, f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {brief(text)}")
 

@@ -306,9 +306,9 @@ def test_a_version_that_is_mariadbs_alone_is_mariadbs_whatever_the_server_is_cal
 
 def test_words_are_understood_as_servers_and_people_write_them() -> None:
     """A compressed table cannot grow: told as Compressed, it was found close to its size limit. For a flavour that no rule knows, none spoke."""
-    document = {"schema": 1, "server": {"flavour": "Percona Server"}, "tables": [{"row_format": "Compressed"}], "indexes": [{"algorithm": "BTREE"}]}
+    document = {"schema": 1, "server": {"flavour": "Percona Server"}, "tables": [{"row_format": "Compressed"}], "indexes": [{"algorithm": "BTREE"}, {"algorithm": "SPATIAL"}]}
     tables = facts_from_document(document).tables
-    assert [tables["server"].values("flavour"), tables["tables"].values("row_format"), tables["indexes"].values("algorithm")] == [["percona"], ["compressed"], ["btree"]]
+    assert [tables["server"].values("flavour"), tables["tables"].values("row_format"), tables["indexes"].values("algorithm")] == [["percona"], ["compressed"], ["btree", "rtree"]]
 
 
 def test_no_number_has_more_digits_than_a_person_reads() -> None:
