@@ -100,11 +100,12 @@ VIEWS = (
             "name": "The key cache.",
             "segments": "Its segments; 0 where it has none.",
             "size_bytes": "Its size.",
+            "block_size_bytes": "The size of its blocks.",
             "requests_per_second": "Blocks read and written through it.",
             "all_requests_per_second": "The same of all key caches together.",
         },
         """
-        SELECT name, COALESCE(segments, 0) AS segments, size_bytes, read_requests_per_second + COALESCE(write_requests_per_second, 0) AS requests_per_second,
+        SELECT name, COALESCE(segments, 0) AS segments, size_bytes, block_size_bytes, read_requests_per_second + COALESCE(write_requests_per_second, 0) AS requests_per_second,
                SUM(read_requests_per_second + COALESCE(write_requests_per_second, 0)) OVER () AS all_requests_per_second
           FROM key_cache
         """,

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from myisam_advisor.texts.templates import object_name
-from myisam_exporter.collectors.key_caches import DEFAULT_CACHE, LEAST_BLOCKS, OVERHEAD_BYTES_PER_BLOCK
+from myisam_exporter.collectors.key_caches import (
+    DEFAULT_BLOCK_SIZE_BYTES,
+    DEFAULT_CACHE,
+    LEAST_BLOCKS,
+    OVERHEAD_BYTES_PER_BLOCK,
+)
 from myisam_exporter.facts.columns import Value
 
 STEP_BYTES = 1 << 20
@@ -36,12 +41,21 @@ def spoken_prefix(cache: str) -> str:
     return f"{object_name(cache)}." if cache else ""
 
 
-def recommended_segments(cores: float | None, size_bytes: float | None = None) -> int:
+def recommended_segments(
+    cores: float | None, size_bytes: float | None = None, block_size_bytes: float | None = None
+) -> int:
     """Twice the cores as a power of two, from 16 to 64; of a small key cache fewer, 1 at least."""
     wanted = MINIMUM_SEGMENTS
     while wanted < 2 * (cores or 0) and wanted < MAXIMUM_SEGMENTS:
         wanted *= 2
-    while size_bytes is not None and wanted > 1 and size_bytes < wanted * MINIMUM_SEGMENT_BYTES:
+    while (
+        size_bytes is not None
+        and wanted > 1
+        and not (
+            size_bytes >= wanted * MINIMUM_SEGMENT_BYTES
+            and holds_segments(wanted, size_bytes, block_size_bytes or DEFAULT_BLOCK_SIZE_BYTES)
+        )
+    ):
         wanted //= 2
     return wanted
 

@@ -81,7 +81,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
 
 def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth:
     present = int(number_of(row.get("segments")) or 0)
-    wanted = recommended_segments(context.cores, number_of(row.get("size_bytes")))
+    wanted = recommended_segments(
+        context.cores, number_of(row.get("size_bytes")), number_of(row.get("block_size_bytes"))
+    )
     if wanted < LEAST_TIMES * max(present, 1):
         has = (
             f"the key cache has {present} segments already"

@@ -36,9 +36,9 @@ def test_segments_that_are_there_are_left_alone(segments: int) -> None:
     assert isinstance(asked("key_cache_layout", ROW | {"segments": segments}, facts(server=MARIADB, host=LARGE)), NotWorth)
 
 
-@pytest.mark.parametrize(("size_bytes", "segments", "wanted"), [(64 * MIB, 4, 16), (MIB, 0, 16), (MIB // 2, 0, 8), (MIB // 4, 1, 4)])
-def test_a_small_cache_is_divided_into_fewer_segments(size_bytes: int, segments: int, wanted: int) -> None:
-    plan = planned("key_cache_layout", ROW | {"size_bytes": size_bytes, "segments": segments}, facts(server=MARIADB, host=LARGE))
+@pytest.mark.parametrize(("size_bytes", "segments", "block", "wanted"), [(64 * MIB, 4, 1024, 16), (MIB, 0, None, 16), (MIB // 2, 0, 1024, 8), (MIB // 4, 1, 1024, 4), (2 * MIB, 0, 16384, 8)])
+def test_a_small_cache_is_divided_into_fewer_segments(size_bytes: int, segments: int, block: int | None, wanted: int) -> None:
+    plan = planned("key_cache_layout", ROW | {"size_bytes": size_bytes, "segments": segments, "block_size_bytes": block}, facts(server=MARIADB, host=LARGE))
     assert texts(plan.my_cnf) == [f"key_cache_segments = {wanted}"]
 
 
