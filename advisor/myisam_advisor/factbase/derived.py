@@ -82,6 +82,8 @@ def _derived_key_cache(facts: FactSet) -> FactRows | None:
     for row in rows:
         for column, name in STATUS_OF_DEFAULT_CACHE.items():
             row[f"{column}_per_second"] = rates.get(name)
+        if is_sized:
+            _have_no_blocks(row)
         if _counts_nothing(row, facts):
             row.update(dict.fromkeys(OF_REQUESTS))
         requests, misses = row["read_requests_per_second"], row["reads_per_second"]
@@ -90,6 +92,13 @@ def _derived_key_cache(facts: FactSet) -> FactRows | None:
         if not is_sized:
             row["size_bytes"] = row["usable_bytes"] = None
     return _rows(facts, "key_cache", rows)
+
+
+def _have_no_blocks(cache: dict[str, Value]) -> None:
+    """A default cache that is too small to be one has no blocks, whether somebody counted them or not; a size of 0 elsewhere is one that is planned."""
+    if cache["name"] == DEFAULT_CACHE and cache["usable_bytes"] == 0:
+        for column in ("blocks_used", "blocks_unused"):
+            cache[column] = 0 if cache[column] is None else cache[column]
 
 
 def _counts_nothing(cache: Row, facts: FactSet) -> bool:
@@ -107,6 +116,7 @@ def _completed_key_caches(facts: FactSet) -> FactRows | None:
         size, block = row["size_bytes"], row["block_size_bytes"] or DEFAULT_BLOCK_SIZE_BYTES
         if row["usable_bytes"] is None and isinstance(size, int) and isinstance(block, int) and block > 0:
             row["usable_bytes"] = usable_bytes(size, block)
+        _have_no_blocks(row)
         if row["name"] == DEFAULT_CACHE and len(rows) == 1 and not _counts_nothing(row, facts):
             for column, name in STATUS_OF_DEFAULT_CACHE.items():
                 row[column] = now.get(name) if row[column] is None else row[column]

@@ -24,8 +24,9 @@ LARGEST_SAFE_BYTES = (4 << 30) - STEP_BYTES
 # Of what a server of 32 bits can still address connections need the rest, and a key cache is one piece.
 ADDRESSABLE_SHARE = 0.5
 # A cache where there is none, which readers beside each other may be slower with.
+SEGMENTS = " and key_cache_segments = 16"
 IN_WORDS = (
-    "Try a key cache at a quiet time: in my.cnf, key_buffer_size for the indexes that are in use and key_cache_segments = 16, with a restart; "
+    "Try a key cache at a quiet time: in my.cnf, key_buffer_size for the indexes that are in use{segments}, with a restart; "
     "then compare (myisam-advisor verify). Connections that read at the same time wait for the lock of a cache, and without a cache for none: "
     "measured with an index in the page cache, a cache without segments had 0.84 to 0.87 of the speed of none."
 )
@@ -34,7 +35,8 @@ IN_WORDS = (
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """A size in bytes and how to set it; twice the present size where the indexes' size is not known, and words where the row's `pays` is 0."""
     if row.get("pays", 1) == 0:
-        return Plan({"advice": IN_WORDS, "way_back": "Set key_buffer_size to its former value in my.cnf, and restart."})
+        advice = IN_WORDS.format(segments=SEGMENTS if row.get("has_segments", 1) else "")
+        return Plan({"advice": advice, "way_back": "Set key_buffer_size to its former value in my.cnf, and restart."})
     return _larger(row, context)
 
 
