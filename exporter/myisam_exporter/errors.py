@@ -7,6 +7,9 @@ import reprlib
 MAXIMUM_TEXT_CHARACTERS = 512
 MAXIMUM_VALUE_CHARACTERS = 80
 MAXIMUM_MESSAGE_CHARACTERS = 2000
+MORE_MEMORY = (
+    "raise what limits the memory of this program (ulimit -v, the control group or MemoryMax=), or end something else"
+)
 
 
 class _Brief(reprlib.Repr):

@@ -11,6 +11,7 @@ import codecs
 import contextlib
 import errno
 import os
+import resource
 import select
 import signal
 import sys
@@ -32,11 +33,20 @@ IN_PLAIN, SEPARATING = "in-plain", "\u00b7"
 # What click raises from 8.2 on where no command is named; its message is the whole help. Before, it prints that itself.
 NO_WORDS = "NoArgsIsHelpError"
 NO_MEMORY = "there is not enough memory: raise what limits it (ulimit -v, the control group or MemoryMax=), or end something else."
-NO_THREAD = "the system starts no further thread: raise what limits their number (ulimit -u, the control group's pids.max or TasksMax=)."
+# pthread_create(3) says the same of both: each thread's stack takes 8 MiB of addresses.
+NO_THREAD = "the system starts no further thread: raise what limits their number (ulimit -u, the control group's pids.max or TasksMax=), or memory (ulimit -v)."
 # Python says of a refused fork(2) only this.
 NO_PROCESS = ". Where the system starts no further process, raise what limits their number (ulimit -u, the control group's pids.max or TasksMax=)."
 NO_DESCRIPTOR = ". Raise what limits the number of open files (ulimit -n, LimitNOFILE=; fs.file-max for all processes)."
-REMEDIES_OF_LIMITS = {errno.EAGAIN: NO_PROCESS, errno.EMFILE: NO_DESCRIPTOR, errno.ENFILE: NO_DESCRIPTOR}
+NO_ROOM_IN_MEMORY = ". Raise what limits memory (ulimit -v, the control group or MemoryMax=), or end something else."
+REMEDIES_OF_LIMITS = {
+    errno.EAGAIN: NO_PROCESS,
+    errno.EMFILE: NO_DESCRIPTOR,
+    errno.ENFILE: NO_DESCRIPTOR,
+    errno.ENOMEM: NO_ROOM_IN_MEMORY,
+}
+# What the loader says of a library for which there were no addresses left.
+NOT_MAPPED = ("failed to map segment", "cannot allocate memory")
 _asked_for_traces = False
 
 
@@ -175,9 +185,16 @@ def _verdict_alone(error: BaseException) -> tuple[int, str]:
 
 def _lacked(error: BaseException) -> str:
     """What the system did not give us, and who decides on that; nothing where it is another error. Python has no type of its own for threads."""
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or _is_unmapped(error):
         return NO_MEMORY
     return NO_THREAD if isinstance(error, RuntimeError) and "start new thread" in str(error) else ""
+
+
+def _is_unmapped(error: BaseException) -> bool:
+    """Whether a library had no place in memory; or the interpreter itself lost its way where memory is limited, which it says as SystemError."""
+    if isinstance(error, SystemError):
+        return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    return isinstance(error, ImportError) and any(said in str(error) for said in NOT_MAPPED)
 
 
 def _interrupted(error: BaseException) -> str:

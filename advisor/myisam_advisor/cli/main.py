@@ -10,7 +10,8 @@ import signal
 import sys
 
 # reports/exit_status.py says so too, which is loaded later.
-INTERRUPTED = 130
+USER_ERROR, NAGIOS_UNKNOWN, INTERRUPTED = 2, 3, 130
+NO_MEMORY = b"there is not enough memory: raise what limits it (ulimit -v, the control group or MemoryMax=), or end something else.\n"
 FOREIGN_WRITING = 0o022  # of the group, and of everybody
 
 
@@ -20,6 +21,19 @@ def main() -> None:
     is_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_heard:
         signal.signal(signal.SIGINT, _end_at_once)
+    try:
+        _run(is_heard)
+    except (MemoryError, SystemError):
+        reason = NO_MEMORY
+    except ImportError as error:
+        reason = f"a part of it is missing, install it anew: {error}\n".encode()
+    else:
+        return
+    # Out here, what the error held is given back: these words need some memory, too.
+    _end_unloaded(reason)
+
+
+def _run(is_heard: bool) -> None:
     import gc
 
     # A command lives for a moment: collecting garbage would walk a hundred thousand tables again and again.
@@ -46,6 +60,15 @@ def main() -> None:
                 signal.signal(signal.SIGINT, _end_at_once)
 
     end_with(status_of(command, sys.argv[1:]))
+
+
+def _end_unloaded(reason: bytes) -> None:
+    """End at what `ending.py` could not: it was not loaded, or found no memory itself. Status 1 means findings, so no fault may end with it."""
+    is_for_nagios = "nagios" in sys.argv or "--format=nagios" in sys.argv
+    try:
+        os.write(1 if is_for_nagios else 2, (b"MYISAM UNKNOWN - " if is_for_nagios else b"myisam-advisor: ") + reason)
+    finally:
+        os._exit(NAGIOS_UNKNOWN if is_for_nagios else USER_ERROR)
 
 
 def _end_at_once(_signal: int, _frame: object) -> None:

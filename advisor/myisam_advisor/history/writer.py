@@ -48,7 +48,7 @@ from myisam_advisor.judging.findings import Finding
 from myisam_advisor.judging.past import Episode, Key, Past, Silence
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.errors import UserError, brief
+from myisam_exporter.errors import MORE_MEMORY, UserError, brief
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.kernel.rights import REMEDIES
 from myisam_exporter.look.fact_set import FactSet
@@ -268,6 +268,9 @@ class History:
             self._say(f"{error.strerror}")
         except HistoryError as error:
             self._say(f"{error}; it is left as it is")
+        except MemoryError:
+            self._noted.clear()
+            self._say(f"there is not enough memory: {MORE_MEMORY}")
         except Exception as error:
             self._noted.clear()
             self._say(f"internal error: {type(error).__name__}: {brief(str(error))}; please report it")

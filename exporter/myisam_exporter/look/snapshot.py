@@ -9,11 +9,12 @@ from typing import Any
 from myisam_exporter.collectors.base import Collector, Context, Sample, SampleKey, all_collectors
 from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import MORE_MEMORY, UserError
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.server.wire import one_look
 
 FAILED = "unexpected failure of the collector"
+NO_MEMORY = "there was not enough memory to read it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ def _collect(collector: Collector[Any], context: Context) -> object:
         return collector.collect(context)
     except UserError:
         raise
+    except MemoryError:
+        return Unknown(NO_MEMORY, MORE_MEMORY)
     except Exception as error:
         logging.getLogger(__name__).exception("the collector %s failed on %s", collector.name, context.target.label)
         return Unknown(f"{FAILED} {collector.name} ({type(error).__name__}: {error})", "report this as a bug")

@@ -17,7 +17,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
+from myisam_exporter.errors import MORE_MEMORY, ServerLostError, StatementRefusedError, UserError
 from myisam_exporter.server.answer_rows import read_rows
 from myisam_exporter.server.client_library import client_library
 from myisam_exporter.server.default_sockets import server_users
@@ -284,9 +284,12 @@ class ServerConnection:
                 f"the server at {self.target.label} wants the user {self.target.user!r} to log in by the plugin 'client_ed25519', which needs the Python library PyNaCl: "
                 "install it (python3-nacl on Debian, or pip install PyNaCl), or name an account that logs in otherwise (--user; myisam-advisor grants prints one)."
             )
-        if isinstance(error, TooMuchError):
+        if isinstance(error, (MemoryError, TooMuchError)):
+            where = f"the server at {self.target.label} sent"
             return ServerLostError(
-                f"the server at {self.target.label} sent {error}, which no server does: the connection was closed. "
+                f"there was not enough memory for what {where}: {MORE_MEMORY}."
+                if isinstance(error, MemoryError)
+                else f"{where} {error}, which no server does: the connection was closed. "
                 "Look at what answers there; if it is your server, tell the developers."
             )
         failure = _tls_failure(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 from collections.abc import Callable, Coroutine, Sequence
@@ -56,7 +57,7 @@ class Fleet:
     def watch_own(self, label: str, resolve: Callable[[], Target]) -> Watch:
         """Watch the daemon's own server. Needs a running event loop."""
         watch = self.own = self._watch(label, resolve)
-        self._start(self._beat(watch, lambda: not watch.connection.is_over))
+        self._start(self._beats(watch, lambda: not watch.connection.is_over))
         return watch
 
     def move_own(self, label: str, resolve: Callable[[], Target]) -> None:
@@ -75,7 +76,7 @@ class Fleet:
             targets = self.targets
             watch = self._watch(listed.name, lambda: targets.resolve(listed, module))
             self._probed[key] = watch
-            self._start(self._beat(watch, lambda: self._is_wanted(key, watch)))
+            self._start(self._beats(watch, lambda: self._is_wanted(key, watch)))
         return watch
 
     def probed(self, name: str) -> Watch | None:
@@ -144,6 +145,16 @@ class Fleet:
         watch.close()
         del self._probed[key]
         return False
+
+    async def _beats(self, watch: Watch, is_wanted: Callable[[], bool]) -> None:
+        """A beat, and another where one ended by a fault: without memory even what tells a fault may fail, and nobody would look any more."""
+        while True:
+            try:
+                return await self._beat(watch, is_wanted)
+            except Exception as error:
+                with contextlib.suppress(Exception):
+                    _log.warning("the looks at %s ended (%s) and begin again", watch.label, type(error).__name__)
+                await asyncio.sleep(WITHOUT_THREAD_SECONDS)
 
     async def _beat(self, watch: Watch, is_wanted: Callable[[], bool]) -> None:
         """Looks at the watch's pace; the second comes soon, for rates; glances in between."""

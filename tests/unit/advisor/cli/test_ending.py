@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from myisam_advisor.cli import ending
-from myisam_advisor.cli.ending import NO_DESCRIPTOR, NO_PROCESS, status_of
+from myisam_advisor.cli import ending, main
+from myisam_advisor.cli.ending import NO_DESCRIPTOR, NO_MEMORY, NO_PROCESS, NO_ROOM_IN_MEMORY, status_of
 from myisam_exporter.errors import ByHandError, InterruptedWork, UserError
 from myisam_exporter.server.target import Target
 from tests.support.program import PROGRAM
@@ -43,7 +43,7 @@ def test_any_exception_is_one_line_and_status_2(error: BaseException, capsys: py
     assert len(err) < 400
 
 
-LACKS = [(MemoryError(), "there is not enough memory"), (RuntimeError("can't start new thread"), "the system starts no further thread")]
+LACKS = [(MemoryError(), "there is not enough memory"), (ImportError("libssl.so.3: failed to map segment from shared object"), "there is not enough memory"), (RuntimeError("can't start new thread"), "the system starts no further thread")]
 
 
 @pytest.mark.parametrize(("error", "said"), LACKS)
@@ -52,7 +52,7 @@ def test_what_the_system_does_not_give_is_no_internal_error(error: Exception, sa
     assert capsys.readouterr().err.startswith(f"myisam-advisor: {said}: raise what limits")
 
 
-@pytest.mark.parametrize(("number", "remedy"), [(errno.EAGAIN, NO_PROCESS), (errno.EMFILE, NO_DESCRIPTOR), (errno.ENFILE, NO_DESCRIPTOR)])
+@pytest.mark.parametrize(("number", "remedy"), [(errno.EAGAIN, NO_PROCESS), (errno.EMFILE, NO_DESCRIPTOR), (errno.ENFILE, NO_DESCRIPTOR), (errno.ENOMEM, NO_ROOM_IN_MEMORY)])
 def test_what_is_limited_is_told_with_what_raises_the_limit(number: int, remedy: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert status_of(lambda: raising(OSError(number, os.strerror(number))), ["check"]) == 2
     assert capsys.readouterr().err == f"myisam-advisor: {os.strerror(number)}{remedy}\n"
@@ -279,6 +279,27 @@ def test_an_interrupt_while_libraries_are_loaded_is_one_line_and_no_trace(is_ign
     behind = signal.SIG_IGN if is_ignored else signal.SIG_DFL
     done = subprocess.run([str(PROGRAM), "check"], capture_output=True, env={**os.environ, "PYTHONPATH": str(tmp_path)}, preexec_fn=lambda: signal.signal(signal.SIGINT, behind), timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (status, b"", said)
+
+
+@pytest.mark.parametrize(("click", "said"), [("raise MemoryError", main.NO_MEMORY), ("raise SystemError", main.NO_MEMORY), ("import not_there", b"a part of it is missing, install it anew: No module named 'not_there'\n")])
+@pytest.mark.parametrize(("words", "status", "is_nagios"), [(["check"], 2, False), (["check", "--format", "nagios"], 3, True), (["check", "--format=nagios"], 3, True)])
+def test_what_fails_while_libraries_are_loaded_is_no_finding(click: str, said: bytes, words: list[str], status: int, is_nagios: bool, tmp_path: Path) -> None:
+    """Status 1 would be findings, or a warning."""
+    (tmp_path / "click.py").write_text(click)
+    done = subprocess.run([str(PROGRAM), *words], capture_output=True, env={**os.environ, "PYTHONPATH": str(tmp_path)}, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (status, *((b"MYISAM UNKNOWN - " + said, b"") if is_nagios else (b"", b"myisam-advisor: " + said)))
+
+
+def test_an_ending_that_finds_no_memory_itself_is_told_as_that() -> None:
+    assert main.NO_MEMORY.decode() == f"{NO_MEMORY}\n"
+    done = run("from myisam_advisor.cli import ending\ndef fail(*_):\n  raise MemoryError\nending._verdict_on = fail", "check", "--facts", "/nowhere")
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"myisam-advisor: " + main.NO_MEMORY)
+
+
+def test_an_interpreter_that_loses_its_way_where_memory_is_limited_has_too_little(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("resource.getrlimit", lambda _: (64 << 20, 64 << 20))
+    assert status_of(lambda: raising(SystemError("error return without exception set")), ["check"]) == 2
+    assert capsys.readouterr().err == f"myisam-advisor: {NO_MEMORY}\n"
 
 
 def test_a_second_interrupt_while_the_first_is_told_is_no_trace() -> None:

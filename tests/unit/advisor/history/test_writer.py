@@ -15,7 +15,7 @@ from myisam_advisor.history.reader import targets_of
 from myisam_advisor.history.records import Records
 from myisam_advisor.history.writer import PRUNE_EVERY_SAMPLES, History
 from myisam_advisor.judging.past import NO_SILENCE
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import MORE_MEMORY, UserError
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.look.table_choice import TableChooser
 from tests.support.moved_clock import MovedClock
@@ -131,3 +131,18 @@ def test_root_keeps_no_history_where_somebody_else_may_lay_a_link(tmp_path: Path
     with pytest.raises(UserError, match=r"root keeps no history in .*h\.sqlite: others may write there"):
         History(folder / "h.sqlite")
     assert not victim.exists()
+
+
+def test_a_look_for_which_memory_is_short_pauses_the_history_and_is_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    path = tmp_path / "h.sqlite"
+    history = History(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Records, "put", fail)
+        values = history.follow(LABEL, facts(), TableChooser().choose(facts().tables["tables"]))
+        assert {value.name: value.number for value in values}["history_writable"] == 0
+    assert [record.message for record in caplog.records] == [f"the history in {path} is not kept: there is not enough memory: {MORE_MEMORY}"]
+    follow(history, LABEL, facts())
+    history.close()

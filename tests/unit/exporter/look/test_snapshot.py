@@ -7,9 +7,10 @@ import pytest
 from myisam_exporter.collectors.base import Context, SampleKey, all_collectors
 from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.collectors.variables import VARIABLES, Variables
+from myisam_exporter.errors import MORE_MEMORY
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.pairs import pairs_between
-from myisam_exporter.look.snapshot import Snapshot, take_snapshot
+from myisam_exporter.look.snapshot import NO_MEMORY, Snapshot, take_snapshot
 from myisam_exporter.metrics.base import Running, Scene
 from tests.support.moved_clock import MovedClock
 
@@ -33,6 +34,18 @@ def test_the_snapshot_has_the_times_of_its_clock(monkeypatch: pytest.MonkeyPatch
     assert 7 <= snapshot.durations[STATUS.name] < 60
     assert snapshot.moments[STATUS.name] == pytest.approx(before, abs=60)
     assert snapshot.taken_at == pytest.approx(clock.time() - 7, abs=60)
+
+
+def test_a_source_for_which_there_is_no_memory_is_unknown_and_no_bug(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def fail(self: object, context: Context) -> Status:
+        raise MemoryError
+
+    unit = next(one for one in all_collectors() if one.name == STATUS.name)
+    monkeypatch.setattr(type(unit), "collect", fail)
+    context = Context.__new__(Context)
+    context.clock, context.samples = MovedClock(), {}
+    assert take_snapshot(context, only={STATUS.name}).samples == {STATUS.name: Unknown(NO_MEMORY, MORE_MEMORY)}
+    assert not caplog.records
 
 
 def snapshot(seconds: float, **samples: object) -> Snapshot:

@@ -49,6 +49,13 @@ def test_an_answer_has_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
         session.rows(QUESTION, maximum_rows=100_000)
 
 
+def test_where_memory_ends_here_the_server_is_not_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with asked(50) as session:
+        monkeypatch.setattr(driver, "keep", lambda _: (_ for _ in ()).throw(MemoryError))
+        with pytest.raises(ServerLostError, match=r"^there was not enough memory for what the server at 127.0.0.1:\d+ sent: raise what limits"):
+            session.rows(QUESTION)
+
+
 def test_the_descriptions_of_its_columns_have_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "COLUMNS_BYTES", 1024)
     with asked(1, (b"x",) * 250) as session, pytest.raises(ServerLostError, match="sent more than 1 KiB in one answer"):

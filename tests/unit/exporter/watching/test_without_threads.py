@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,3 +47,28 @@ def test_a_beat_that_gets_no_thread_goes_on_when_there_is_one(monkeypatch: pytes
     asyncio.run(watched())
     assert len(refusals) == REFUSALS
     assert [record.message for record in caplog.records if "for now" in record.message] == ["here is not looked at for now: can't start new thread"]
+
+
+def test_a_beat_that_a_fault_ended_begins_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Without memory what tells of a fault fails, too."""
+    looks: list[object] = []
+    looked = threading.Event()
+
+    def look(watch: object) -> str:
+        looks.append(watch)
+        if len(looks) < REFUSALS:
+            raise MemoryError
+        looked.set()
+        return "nowhere"
+
+    async def watched() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            fleet = Fleet(WatchOptions(background_seconds=0.1), pool, TableChooser)
+            fleet.watch_own("here", lambda: Target("me", socket=Path("/nowhere")))
+            assert await asyncio.to_thread(looked.wait, 10)
+            fleet.close()
+
+    monkeypatch.setattr(fleets, "_look", look)
+    monkeypatch.setattr(fleets, "WITHOUT_THREAD_SECONDS", 0.01)
+    asyncio.run(watched())
+    assert [record.message for record in caplog.records if "begin again" in record.message] == ["the looks at here ended (MemoryError) and begin again"] * (REFUSALS - 1)
