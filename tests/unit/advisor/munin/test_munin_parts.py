@@ -251,6 +251,29 @@ def test_the_plugin_answers_a_daemon_that_is_not_ours(tmp_path: Path) -> None:
             assert values == {"U"}, reply
 
 
+def test_where_names_cannot_be_written_nothing_is_left(tmp_path: Path) -> None:
+    """On a full disk each call left an empty file: 576 a day."""
+    import resource
+    import socket
+    import subprocess
+
+    path = tmp_path / "s"
+    places = tmp_path / "places"
+    places.mkdir()
+    document = {"schema": 1, "values": {}, "peaks": {}, "tables": [{"schema": "a", "table": "b", "values": {}}], "key_caches": ["default"]}
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        thread = threading.Thread(target=_reply, args=(listener, b"HTTP/1.1 200 OK\r\n\r\n" + json.dumps(document).encode()))
+        thread.start()
+        environment = {"PATH": "/usr/bin:/bin", "socket": str(path), "advisor_program": "/nowhere", "MUNIN_PLUGSTATE": str(places)}
+        done = subprocess.run([str(PLUGIN), "config"], capture_output=True, text=True, env=environment, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)), timeout=30, check=False)
+        thread.join()
+    assert done.returncode == 0, done.stderr
+    assert ".label a.b\n" in done.stdout
+    assert list(places.iterdir()) == []
+
+
 @pytest.mark.parametrize("kind", ["nested", "a FIFO", "endless", "no names", "many names"])
 def test_what_other_plugins_leave_where_names_are_kept_costs_the_names_alone(tmp_path: Path, kind: str) -> None:
     """Of one user's plugins each may write there: a file nested a hundred thousand deep took all graphs, until somebody deleted it."""
