@@ -7,7 +7,6 @@ the same adviser's, is held against the untouched server under the same load, as
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import sys
 import tempfile
@@ -34,6 +33,7 @@ from benchmarks.advice.stage import Stage
 from benchmarks.advice.tally import known_cases
 from benchmarks.advice.work import NOBODY, OURS, Pace, Session, answers
 from myisam_advisor.errors import TrialError
+from myisam_advisor.texts.units import unit_named, unit_names
 from myisam_advisor.trial.private.apart import apart
 from myisam_advisor.trial.private.channel import Channel, Message
 from myisam_advisor.trial.private.machine import be_polite, machine_name, only_one
@@ -67,14 +67,13 @@ class Run:
 
 def advisers() -> list[Adviser]:
     """Those that can run here; why the others cannot is said."""
-    names = sorted(path.stem for path in ADVISERS.glob("*.py") if path.stem not in ("__init__", "base"))
     found: list[Adviser] = []
-    for name in names:
-        one: Adviser | None = getattr(importlib.import_module(f"benchmarks.advice.advisers.{name}"), "ADVISER", None)
-        why = one.why_not() if one else None
-        if one and why:
+    for name in unit_names(ADVISERS):
+        one: Adviser = unit_named("benchmarks.advice.advisers", name).ADVISER
+        why = one.why_not()
+        if why:
             click.echo(f"{one.name} is left out: {why}", err=True)
-        elif one:
+        else:
             found.append(one)
     return found
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
+from types import ModuleType
 
 
 def unit_names(folder: Path) -> list[str]:
@@ -11,3 +13,8 @@ def unit_names(folder: Path) -> list[str]:
     # Not by glob, which finds nothing in a folder that it may not read: a command would be told not to exist.
     modules = (name.removesuffix(".py") for name in os.listdir(folder) if name.endswith(".py"))
     return sorted(name.replace("_", "-") for name in modules if name not in ("__init__", "base"))
+
+
+def unit_named(package: str, name: str) -> ModuleType:
+    """The module of a unit, imported, by the name that people write."""
+    return importlib.import_module(f"{package}.{name.replace('-', '_')}")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 from types import ModuleType
 
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line
+from myisam_advisor.texts.units import unit_named
 
 MYSQLD = OptionLine("[mysqld]")
 
 
 def format_named(name: str) -> ModuleType:
     """The module with `render(plan)` and `FILE_NAME`."""
-    return importlib.import_module(f"myisam_advisor.changes.formats.{name.replace('-', '_')}")
+    return unit_named("myisam_advisor.changes.formats", name)
 
 
 def nothing_in_it(plan: ChangePlan) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +9,7 @@ import click
 
 from myisam_advisor.cli.described import DescribedGroup, write_commands
 from myisam_advisor.cli.own_password import refuse_words
-from myisam_advisor.texts.units import unit_names
+from myisam_advisor.texts.units import unit_named, unit_names
 
 FOLDER = Path(__file__).parent
 
@@ -26,8 +25,8 @@ class Commands(DescribedGroup):
         """The command of that name; None where there is no such file."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = importlib.import_module(f"myisam_advisor.cli.commands.{cmd_name}")
-        return cast(click.Command, getattr(module, cmd_name))
+        module = unit_named("myisam_advisor.cli.commands", cmd_name)
+        return cast(click.Command, getattr(module, cmd_name.replace("-", "_")))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -25,8 +25,6 @@ from myisam_advisor.reports.exit_status import NEVER
 from myisam_advisor.texts.units import unit_names
 
 DEFAULT_INTERVAL = "10s"
-# Forms that have a place for them.
-WITH_STATEMENTS = ("text", "json")
 REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
 
 
@@ -148,11 +146,14 @@ def _refuse_what_tells_no_statements(
     source: SourceOptions, format_name: str, interval: float, chosen: tuple[str, ...]
 ) -> None:
     """Said before anything is watched."""
+    from myisam_advisor.reports.formats.base import tells_statements
+
     if source.facts_file:
         raise click.UsageError("--statements watches a running server: leave out --facts.")
     if not interval:
         raise click.UsageError("--statements watches for as long as the interval is: leave out --interval 0.")
     if chosen:
         raise click.UsageError("--statements is of the whole report: leave out NUMBER and RULE.")
-    if format_name not in WITH_STATEMENTS:
-        raise click.UsageError(f"--statements is for --format {' and '.join(WITH_STATEMENTS)}.")
+    if not tells_statements(format_name):
+        told = [name for name in REPORTS if tells_statements(name)]
+        raise click.UsageError(f"--statements is for --format {' and '.join(told)}.")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -15,6 +14,7 @@ from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.remedies.memory_budget import MemoryBudget, budget_of
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.statements.base import Command, Statement
+from myisam_advisor.texts.units import unit_named
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of
@@ -243,4 +243,4 @@ Planner = Callable[[Mapping[str, Value], PlanContext], Planned]
 
 def planner_named(name: str) -> Planner:
     """The planner in `planners/NAME.py`."""
-    return cast(Planner, importlib.import_module(f"myisam_advisor.remedies.planners.{name}").plan)
+    return cast(Planner, unit_named("myisam_advisor.remedies.planners", name).plan)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Protocol, TextIO, cast
 
 from myisam_advisor.reports.exit_status import by_severity
+from myisam_advisor.texts.units import unit_named
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ def exit_status(judgement: Judgement, facts: FactSet, shown: Shown) -> int:
     return by_severity(judgement, shown.fail_on)
 
 
+def tells_statements(name: str) -> bool:
+    """Whether a report has a place for kinds of statements: its module says so (`TELLS_STATEMENTS`)."""
+    return hasattr(report_named(name), "TELLS_STATEMENTS")
+
+
 def report_named(name: str) -> Report:
     """The report module of that name."""
-    return cast(Report, importlib.import_module(f"myisam_advisor.reports.formats.{name}"))
+    return cast(Report, unit_named("myisam_advisor.reports.formats", name))

@@ -17,6 +17,7 @@ from myisam_exporter.look.fact_set import FactSet
 
 __all__ = ["document", "exit_status", "past_document", "render"]
 
+TELLS_STATEMENTS = True
 
 def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, object]:
     """The judgement as JSON-ready values; what is suppressed is only counted unless it is asked for."""

@@ -31,6 +31,7 @@ from myisam_exporter.look.fact_set import FactSet
 
 __all__ = ["exit_status", "render"]
 
+TELLS_STATEMENTS = True
 # From this width on what is wrong and what to do stand side by side.
 WIDE = 110
 NAMED_PER_LINE = 4

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from myisam_advisor.texts.units import unit_names
+from myisam_advisor.texts.units import unit_named, unit_names
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.results import Workload, WorkloadResult
 from myisam_advisor.trial.rounds import Limits, run_rounds
@@ -62,8 +61,7 @@ def experiment_names() -> list[str]:
 
 def experiment_named(name: str) -> Experiment:
     """The experiment in `experiments/NAME.py`."""
-    module = importlib.import_module(f"myisam_advisor.trial.experiments.{name.replace('-', '_')}")
-    return cast(Experiment, module.EXPERIMENT)
+    return cast(Experiment, unit_named("myisam_advisor.trial.experiments", name).EXPERIMENT)
 
 
 def run_workload(workload: Workload, limits: Limits, listener: Listener) -> WorkloadResult:

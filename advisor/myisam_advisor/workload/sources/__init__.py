@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
-from myisam_advisor.texts.units import unit_names
+from myisam_advisor.texts.units import unit_named, unit_names
 from myisam_advisor.workload.sources.base import LiveSource, LogSource
 
 
@@ -20,7 +19,4 @@ def live_sources() -> list[LiveSource]:
 
 
 def _sources() -> list[LogSource | LiveSource]:
-    return [
-        importlib.import_module(f"{__name__}.{name.replace('-', '_')}").SOURCE
-        for name in unit_names(Path(__file__).parent)
-    ]
+    return [unit_named(__name__, name).SOURCE for name in unit_names(Path(__file__).parent)]

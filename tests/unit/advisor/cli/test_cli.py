@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from myisam_advisor.cli.commands.check import REPORTS
+from myisam_advisor.cli.commands.plan import FORMATS
 from tests.support.healthy import healthy_facts
 from tests.support.program import PROGRAM, run, run_process
 from tests.support.repository import ROOT
@@ -106,14 +108,19 @@ def test_explain_hides_nothing_of_a_rule_that_somebody_else_wrote(tmp_path: Path
         assert all(letter.isprintable() for line in text.split("\n") for letter in line)
 
 
-@pytest.mark.parametrize("words", [("check",), ("check", "--full"), ("check", "own-rule"), ("check", "--verbose"), ("check", "--format", "nagios"), ("check", "--format", "html"), ("plan",), ("plan", "--format", "markdown"), ("table", "shop.orders")])
+FORMS = [*(("check", "--format", form) for form in REPORTS), *(("plan", "--format", form) for form in FORMATS)]
+# Which have no place for these texts.
+WITHOUT_TEXTS = [("plan", "--format", "cnf"), ("plan", "--format", "init-file")]
+
+
+@pytest.mark.parametrize("words", [("check", "--full"), ("check", "own-rule"), ("check", "--verbose"), ("table", "shop.orders"), *FORMS])
 def test_no_report_shows_texts_of_a_rule_as_anything_but_text(tmp_path: Path, words: tuple[str, ...]) -> None:
     hidden = "\x1b]0;title\x07\x1b[8m\u202e\u200b\x9b2J"
     texts = {name: f"One {hidden}</script>" for name in MINIMAL if name not in ("id", "severity", "scope", "query", "sources")}
     write(tmp_path, **texts, scope="table", query="SELECT schema_name, table_name FROM tables", commands=["SET GLOBAL a = 1"], to_do=f"Do {hidden}", sources=[hidden])
     facts = "schema: 1\ntables: [{schema_name: shop, table_name: orders, row_format: fixed, crashed: 0}]\n"
     text = run(*words, "--rules", tmp_path, "--facts", "-", stdin=facts).stdout
-    assert "\\x9b2J" in text or words == ("check", "--format", "nagios")
+    assert "9b2J" in text or words in WITHOUT_TEXTS
     assert [letter for line in text.split("\n") for letter in line if not letter.isprintable()] == []
     assert "One</script>" not in text
 
@@ -148,6 +155,7 @@ def test_without_a_command_the_whole_help_is_shown_and_nothing_is_called_an_erro
         (("check", "--interval", "soon"), "write 10s, 500ms or 5min"),
         (("check", "--rules", "/nowhere"), "/nowhere does not exist"),
         (("check", "swap-presure"), "there is no rule 'swap-presure'. Did you mean swap-pressure?"),
+        (("check", "--format", "html", "--statements"), "Error: --statements is for --format json and text."),
         (("check", "--unknown-as", "ok"), "Error: --unknown-as is for --format nagios alone"),
         (("check", "--format", "json", "--unknown-as", "unknown"), "Error: --unknown-as is for --format nagios alone"),
         (("migrate", "--target", "foo", "--socket", "/nowhere/s"), "--target foo: write a version such as mysql-8.4 or mariadb-11.8."),

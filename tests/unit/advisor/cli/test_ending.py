@@ -12,6 +12,7 @@ import click
 import pytest
 
 from myisam_advisor.cli import ending, main
+from myisam_advisor.cli.commands.check import REPORTS
 from myisam_advisor.cli.ending import NO_DESCRIPTOR, NO_MEMORY, NO_PROCESS, NO_ROOM_IN_MEMORY, status_of
 from myisam_exporter.errors import ByHandError, InterruptedWork, UserError
 from myisam_exporter.server.target import Target
@@ -204,7 +205,7 @@ def test_any_text_can_be_written_wherever_the_program_is_started(environment: di
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-@pytest.mark.parametrize("form", ["text", "nagios", "json", "html", "prometheus"])
+@pytest.mark.parametrize("form", REPORTS)
 def test_any_text_can_be_written_in_any_encoding(encoding: str, form: str) -> None:
     done = run_here("check", "--facts", "-", "--format", form, stdin=HOSTILE_NAMES, encoding=encoding)
     assert done.returncode == (2 if form == "nagios" else 1), done.stderr
