@@ -252,8 +252,10 @@ def _merge(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]
 
 def _value_by_value(names: tuple[str, ...], key: tuple[str, ...], blocks: Sequence[Block]) -> Sequence[Sequence[Value]]:
     rows: dict[tuple[Value, ...], list[Value]] = {}
+    place_of = {name: place for place, name in enumerate(names)}
     for block in blocks:
-        places = [names.index(column) for column in block.columns]
+        # KeyError names a column that its collector does not declare.
+        places = [place_of[column] for column in block.columns]
         key_places = [block.columns.index(column) for column in key]
         for row in block.rows:
             identity = tuple(row[place] for place in key_places)

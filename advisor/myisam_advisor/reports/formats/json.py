@@ -19,6 +19,7 @@ __all__ = ["document", "exit_status", "past_document", "render"]
 
 TELLS_STATEMENTS = True
 
+
 def document(judgement: Judgement, facts: FactSet, shown: Shown) -> dict[str, object]:
     """The judgement as JSON-ready values; what is suppressed is only counted unless it is asked for."""
     return {

@@ -27,7 +27,7 @@ def test_no_page_shows_the_name_of_what_a_finding_fills_in(rule: Any) -> None:
 
 def test_every_shipped_rule_has_an_example_of_its_own() -> None:
     examples = json.loads((ROOT / "rules" / EXAMPLES).read_text("utf-8"))
-    assert examples.keys() == {rule.id for rule in RULES}
+    assert examples.keys() == {rule.id for rule in RULES}, "run script/generate-docs"
     assert all(example.keys() == TEXTS.keys() for example in examples.values())
 
 

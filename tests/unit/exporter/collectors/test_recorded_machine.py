@@ -2,7 +2,9 @@
 
 import pytest
 
+from myisam_exporter.collectors.base import Collector, all_collectors
 from myisam_exporter.collectors.key_caches import MARIADB_QUERY
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.residency import PAGE_BYTES
 from tests.support.recorded import RecordedLook
 from tools.record_machine import PROCESS
@@ -86,3 +88,12 @@ def test_the_page_cache_holds_what_was_just_written(look: RecordedLook) -> None:
 def test_no_server_is_a_replica(look: RecordedLook) -> None:
     assert look.rows("replica", "replica") == []
     assert "replica" not in look.facts.unknown
+
+
+@pytest.mark.parametrize("unit", all_collectors(), ids=lambda unit: unit.name)
+def test_a_collector_fills_no_column_that_it_does_not_declare(look: RecordedLook, unit: Collector[object]) -> None:
+    if isinstance(look.sample(unit.name), Unknown):
+        return
+    declared = {table: {column.name for column in columns} for table, columns in unit.sections.items()}
+    filled = {(block.table, column) for block in unit.facts(look.pair(unit.name)) for column in block.columns}
+    assert {(table, column) for table, column in filled if column not in declared.get(table, ())} == set()
