@@ -57,7 +57,7 @@ def _definition(index: Index, columns: Sequence[Column]) -> Sql:
     made = statement("PRIMARY KEY") if index.primary else statement("{} {}", kind, quote_identifier(index.name))
     if index.algorithm:
         made = statement("{} {}", made, plain_words(f"USING {index.algorithm}"))
-    made = statement("{} ({})", made, sql_list(_part(part, index, columns) for part in index.parts))
+    made = statement("{} ({})", made, sql_list(_part(part, columns) for part in index.parts))
     if index.block_bytes:
         made = statement("{} KEY_BLOCK_SIZE={}", made, index.block_bytes)
     if index.parser:
@@ -76,7 +76,7 @@ def _comment(text: str) -> Sql:
         return statement("")
 
 
-def _part(part: Part, index: Index, columns: Sequence[Column]) -> Sql:
+def _part(part: Part, columns: Sequence[Column]) -> Sql:
     column = columns[part.column]
     name = quote_identifier(column.name)
     if part.prefix:
