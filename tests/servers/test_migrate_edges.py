@@ -262,6 +262,31 @@ def test_rows_that_end_before_their_header_says_are_told(four: PrivateServer) ->
         assert told.errors[0].code == 1034
         assert "250 bytes" in told.errors[0].why
         assert told.errors[0].mend == "REPAIR TABLE `edges`.`t`;"
+        left = four.data_directory / "edges" / "t.TMD"
+        left.write_bytes(b"left")
+        four.give_away(left)
+        (beside,) = predict(find_tables(four.data_directory, None, ["edges.t"]).tables, "InnoDB", kind_of(four, ""), None, Machine())
+        is_said = beside.errors[0].mend == "Move t.TMD away, unless a rebuild is at work on the table, then REPAIR TABLE `edges`.`t`;"
+        four.execute("FLUSH TABLES")
+        assert ("Can't create new tempfile" in str(four.execute("REPAIR TABLE edges.t"))) is is_said
+
+
+def test_rows_that_a_rebuild_left_under_its_own_name_are_had_back(four: PrivateServer) -> None:
+    """As a server leaves them that ends between deleting the old rows and giving the new ones their name (mysys/my_redel.c)."""
+    with schema(four, "edges"):
+        for table in ("t", "rebuilt"):
+            four.execute(f"CREATE TABLE {table} (a INT, b VARCHAR(200), KEY (a)) ENGINE=MyISAM", f"INSERT INTO {table} VALUES (1, 'x'), (2, 'yy'), (3, 'zzz')", f"DELETE FROM {table} WHERE a = 1", database="edges")
+        four.execute("OPTIMIZE TABLE rebuilt", "FLUSH TABLES", database="edges")
+        rows = four.data_directory / "edges" / "t.MYD"
+        rows.unlink()
+        left = (four.data_directory / "edges" / "rebuilt.MYD").rename(rows.with_suffix(".TMD"))
+        (told,) = predict(find_tables(four.data_directory, None, ["edges.t"]).tables, "InnoDB", kind_of(four, ""), None, Machine())
+        assert told.errors[0].mend == "A rebuild that ended with the server left them in t.TMD: rename it so that it ends in .MYD, then REPAIR TABLE `edges`.`t`;"
+        assert happened(four, "", "ALTER TABLE t ENGINE=InnoDB") == told.errors[0].code
+        left.rename(rows)
+        four.execute("FLUSH TABLES", "REPAIR TABLE edges.t")
+        assert four.execute("SELECT a, b FROM edges.t ORDER BY a") == [(2, "yy"), (3, "zzz")]
+        assert [row[3] for row in four.execute("CHECK TABLE edges.t EXTENDED")] == ["OK"]
 
 
 @pytest.mark.parametrize(("ending", "left"), [(".MYI", None), (".MYD", None), (".MYI", b""), (".MYI", b"nothing"), (".MYI", header()[:100])], ids=["no index", "no rows", "empty", "another kind", "cut"])

@@ -1,5 +1,6 @@
 """What the gate lets through, does on real servers what is said of it; what it refuses, would have done harm."""
 
+import os
 import resource
 import subprocess
 import time
@@ -226,20 +227,52 @@ def test_the_move_to_innodb_passes_its_strict_mode_and_comes_back(server: Privat
 @on_every_server
 @pytest.mark.parametrize("left", ["TMD", "TMM"])
 def test_what_a_rebuild_left_that_ended_with_its_server_is_in_the_way_of_the_next_on_mysql(server: PrivateServer, left: str) -> None:
-    """What costs.py says of OPTIMIZE and REPAIR; once the file is gone, REPAIR mends the table."""
+    """What is said of OPTIMIZE and REPAIR where such a file lies, and where none does; once it is renamed as is said, REPAIR mends the table."""
+    optimize = OptimizeTable(("d", "t"))
     with schema(server, "d"):
         server.execute("CREATE TABLE d.t (a INT NOT NULL, v VARCHAR(200), KEY (a)) ENGINE=MyISAM", "INSERT INTO d.t VALUES (1, 'one'), (2, 'two'), (3, 'three')", "DELETE FROM d.t WHERE a = 2")
-        is_said = any("MySQL writes over none" in cost for cost in admitted(server, OptimizeTable(("d", "t"))).cost)
+        clean = admitted(server, optimize)
+        assert clean.remedy.commands == (optimize,)
+        assert not any("TM" in cost for cost in clean.cost)
         file = server.data_directory / "d" / f"t.{left}"
         file.write_bytes(b"left")
+        os.utime(file, (1_000_000_000, 1_000_000_000))
         server.give_away(file)
+        allowed = admitted(server, optimize)
+        costs = [cost for cost in allowed.cost if "MySQL writes over none" in cost]
+        is_said = bool(costs)
         answers = str(server.execute("OPTIMIZE TABLE d.t"))
         try:
             server.execute("SELECT * FROM d.t")
             fails = False
         except Error as error:
             fails = error.args[0] in (144, 1194, 1195)
-        file.unlink(missing_ok=True)
+        if is_said:
+            assert f"First move t.{left} of a rebuild that ended with the server away" in costs[0]
+            renaming, waiting = allowed.remedy.commands
+            assert isinstance(renaming, ShellLine)
+            assert isinstance(waiting, OptimizeTable)
+            assert waiting.is_offered
+            subprocess.run(["sh", "-c", renaming], check=True)
+            assert not file.exists()
         server.execute("REPAIR TABLE d.t")
         assert server.execute("SELECT a FROM d.t ORDER BY a") == [(1,), (3,)]
+        assert "Can't create" not in str(server.execute("OPTIMIZE TABLE d.t"))
+    assert not (server.data_directory / "d").exists()
     assert ("Can't create new tempfile" in answers, fails) == (is_said, is_said)
+
+
+def test_where_the_files_of_a_table_are_links_it_is_not_known_what_lies_beside_them(tmp_path: Path) -> None:
+    """Tried on MySQL 5.6: with DATA DIRECTORY the rebuild's file is made where the link leads to."""
+    with CopiedServer(binaries_of("mysql-5.6"), []) as server, schema(server, "d"):
+        elsewhere = server.directory / "elsewhere"
+        elsewhere.mkdir()
+        server.give_away(elsewhere)
+        server.execute(f"CREATE TABLE d.t (a INT, v VARCHAR(200)) ENGINE=MyISAM DATA DIRECTORY='{elsewhere}'", "INSERT INTO d.t VALUES (1, 'one'), (2, 'two')", "DELETE FROM d.t WHERE a = 1")
+        (row,) = look(server).tables["rebuild_file"].dictionaries()
+        assert row == {"schema_name": "d", "table_name": "t", "file_name": None, "written_since_start": None}
+        assert any("if one is left" in cost for cost in admitted(server, OptimizeTable(("d", "t"))).cost)
+        left = elsewhere / "t.TMD"
+        left.write_bytes(b"left")
+        server.give_away(left)
+        assert "Can't create new tempfile" in str(server.execute("OPTIMIZE TABLE d.t"))

@@ -75,8 +75,11 @@ def describe_offline(
     findings: tuple[Finding, ...], group: tuple[Statement, ...], known: PlanFacts, rates: RebuildRates
 ) -> Offline:
     """What the statement does to its table."""
-    # DISABLE KEYS takes a moment; ENABLE KEYS behind it is what its group costs.
-    command = min((one for one in group if not isinstance(one, Remark)), key=lambda one: Change.KEYS_OFF in one.changes)
+    # DISABLE KEYS takes a moment; ENABLE KEYS behind it is what its group costs, and so is REPAIR behind CHECK.
+    command = min(
+        (one for one in group if not isinstance(one, Remark)),
+        key=lambda one: (Change.KEYS_OFF in one.changes, bool(one.verb) and not one.rewrites),
+    )
     if not command.verb:
         return Offline(findings, group, command.lock, "an unknown time", None, None)
     host = known.all.single("host")

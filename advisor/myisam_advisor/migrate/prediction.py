@@ -42,6 +42,7 @@ REMADE = frozenset({types.BTREE, types.FULLTEXT, types.SPATIAL})
 NO_INDEX_FILE, NO_DATA_FILE = 1017, 29
 # my_base.h, HA_ERR_NOT_A_TABLE and HA_ERR_CRASHED, which the server passes on as they are.
 NO_TABLE, DAMAGED_HEADER = 130, 126
+WRITES_OVER_NONE_SINCE = (5, 6)  # tried on 5.6, 8.0 and 9.7; 5.5.34 writes over what a rebuild left
 MOST_IN_VIEW = 12  # members that a statement is written out for
 
 
@@ -272,9 +273,9 @@ def _of_state(table: FoundTable, here: ServerKind) -> list[Refusal]:
     if table.missing:
         return [_of_missing(table)]
     if table.problem:
-        return [Refusal(1034, table.problem, statement("REPAIR TABLE {};", quote_table(*table.name)))]
+        return [Refusal(1034, table.problem, _repair(table, here))]
     if table.crashed and not here.recovers:
-        return [Refusal(1194, "it is marked as crashed", statement("REPAIR TABLE {};", quote_table(*table.name)))]
+        return [Refusal(1194, "it is marked as crashed", _repair(table, here))]
     return []
 
 
@@ -288,11 +289,22 @@ def _of_missing(table: FoundTable) -> Refusal:
             f"It may lie under another name, as its rows: see what is said of {old}.",
         )
     if table.missing == DATA:
-        return Refusal(NO_DATA_FILE, "its rows (.MYD) are not there", "Restore them from a backup.")
+        repair = statement("REPAIR TABLE {};", quote_table(*table.name))
+        left = next((file for file in table.rebuild_files if file.endswith(".TMD")), "")
+        mend = f"A rebuild that ended with the server left them in {left}: rename it so that it ends in .MYD, then {repair}"
+        return Refusal(NO_DATA_FILE, "its rows (.MYD) are not there", mend if left else "Restore them from a backup.")
     if table.structure.partitioned:
         # REPAIR TABLE ... USE_FRM of a partitioned table is refused: "Can't open table", "Incorrect information in file".
         return Refusal(NO_INDEX_FILE, "the index file (.MYI) of a partition is not there", "Restore it from a backup.")
     return Refusal(NO_INDEX_FILE, "its index file (.MYI) is not there", _from_definition(table))
+
+
+def _repair(table: FoundTable, here: ServerKind) -> str:
+    """The statement, with what MySQL fails by: it writes over no file that a rebuild left (remedies/rebuild_files.py)."""
+    repair = statement("REPAIR TABLE {};", quote_table(*table.name))
+    if not table.rebuild_files or here.is_mariadb or here.version < WRITES_OVER_NONE_SINCE:
+        return repair
+    return f"Move {listed(table.rebuild_files)} away, unless a rebuild is at work on the table, then {repair}"
 
 
 def _from_definition(table: FoundTable) -> Sql:

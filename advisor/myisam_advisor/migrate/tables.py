@@ -41,7 +41,8 @@ class FoundTable:
 
     `problem` is damage of the rows, `header_problem` of the index file's header. `missing` is the ending of the file that is not there;
     `triggers` lie beside it, which MySQL 8.0 and later keep elsewhere. `referred_by` no file tells: see foreign_look.py. `gone` of `union` are
-    members of which no file is there, of no engine. `renamed_away` is the name under which its missing files may lie, where a server was killed in an ALTER.
+    members of which no file is there, of no engine. `renamed_away` is the name under which its missing files may lie, where a server was killed in an
+    ALTER. `rebuild_files` are what a rebuild left, or works on.
     """
 
     name: TableName
@@ -58,6 +59,7 @@ class FoundTable:
     referred_by: tuple[ForeignKey, ...] = ()
     gone: tuple[TableName, ...] = ()
     renamed_away: str = ""
+    rebuild_files: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -99,6 +101,10 @@ class _Known:
         self.unread = _unread(scan)
         self.unions = {(merge.schema_name, merge.table_name): merge.tables for merge in scan.merge_tables}
         self.merges = merges_of_members(scan)
+        self.rebuild_files: dict[TableName, list[str]] = {}
+        for one in scan.rebuild_files:
+            if one.file is not None:
+                self.rebuild_files.setdefault((one.schema_name, one.table_name), []).append(one.file)
         self._files: dict[str, dict[str, list[TableFile]]] = {}
         for file in scan.files:
             self._files.setdefault(file.schema_name, {}).setdefault(file.table_name, []).append(file)
@@ -266,7 +272,7 @@ def _take(
     triggers = any(folder.has(f"{undivided(file.stem)}{TRIGGERS}") for file in files)
     told = FoundTable(
         name, structure, contents, crashed, problem, idle, (), merged, missing, triggers, damaged,
-        renamed_away=renamed_away if missing == INDEX else "",
+        renamed_away=renamed_away if missing == INDEX else "", rebuild_files=tuple(sorted(known.rebuild_files.get(name, ()))),
     )  # fmt: skip
     found.tables.append(told)
 

@@ -8,6 +8,7 @@ from myisam_advisor.factbase.partial import NOT_IN_FILE
 from myisam_advisor.remedies.effects import copies_online, needed_bytes, schema_of
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for
 from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.rebuild_files import RebuildFiles
 from myisam_advisor.remedies.replication_refusals import REMOVED_ROWS
 from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.statements.base import Change, Logged, Statement
@@ -17,7 +18,6 @@ from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.values import number_of
 
 REPAIR_THREADS = "myisam_repair_threads"
-OVERWRITES_BEFORE = 50535  # MySQL 5.5.34 is the last that was seen to
 KEY_CACHE_SIZE = "key_buffer_size"
 GROUP_LIMIT = "mysqld.cgroup_memory_limit_bytes"
 
@@ -28,6 +28,7 @@ class Costs:
     def __init__(self, known: PlanFacts, state: ServerState) -> None:
         self._known = known
         self._state = state
+        self._rebuild_files = RebuildFiles(known, state)
 
     def of(self, command: Statement) -> Iterable[str]:
         """What it costs on this server beyond what the rule says."""
@@ -35,7 +36,7 @@ class Costs:
             yield from self._repair_costs(command)
         if command.verb in ("REPAIR TABLE", "OPTIMIZE TABLE"):
             yield from self._thread_costs()
-            yield from self._leftover_costs()
+            yield from self._rebuild_files.costs(command)
         if isinstance(command, SetGlobal):
             yield from self._file_costs(command)
             yield from self._memory_costs(command)
@@ -105,14 +106,6 @@ class Costs:
             yield (
                 f"{REPAIR_THREADS} is {threads:.0f}: run SET SESSION {REPAIR_THREADS} = 1 before it, in the same session. MySQL's manual calls repairs "
                 "by several threads beta in every release that has them, and on 4.1 OPTIMIZE lost rows by them (bug 8283)."
-            )
-
-    def _leftover_costs(self) -> Iterable[str]:
-        """Of a rebuild that ended with its server. Tried on eight servers: MariaDB and MySQL 5.5.34 write over it, MySQL 5.6, 8.0 and 9.7 do not."""
-        if not self._state.is_mariadb and not self._state.is_before(OVERWRITES_BEFORE):
-            yield (
-                "First move away a file of the table's name with .TMD or .TMM, if one is left of a rebuild that ended with the server: MySQL writes over none, so that this fails "
-                "(Can't create new tempfile) and leaves the table crashed."
             )
 
     def _shared_costs(self, command: Statement) -> Iterable[str]:

@@ -8,6 +8,7 @@ Unknown state forbids nothing; the cost says what to look at first. What cannot 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TypeGuard
 
 from myisam_advisor.catalogue.rules import Rule
@@ -17,6 +18,7 @@ from myisam_advisor.remedies.disk_reserve import disk_limits
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, limit_before
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.rebuild_files import RebuildFiles
 from myisam_advisor.remedies.refusals import Refusals
 from myisam_advisor.remedies.remedy import Admitted, Remedy
 from myisam_advisor.remedies.said import Said
@@ -43,6 +45,7 @@ class RemedyGate:
         self._known = known
         self._state = ServerState(known)
         self._refusals = Refusals(known, self._state, disk_limits(rules))
+        self._rebuild_files = RebuildFiles(known, self._state)
         self._costs = Costs(known, self._state)
 
     def admit(self, remedy: Remedy) -> Admitted:
@@ -96,6 +99,10 @@ class RemedyGate:
         """The command as this server should have it, with what must come before it."""
         if isinstance(command, SetGlobal) and command.variable == UNINDEXED_LOG and command.switches_on:
             yield from brake(self._state, said)
+        moved = self._rebuild_files.moved_before(command)
+        if moved:
+            yield from moved
+            command = replace(command, is_offered=True)
         if command.logged is Logged.UNLESS_TOLD and self._keeps_out_of_the_log:
             quiet = command.unlogged()
             if quiet is not None:

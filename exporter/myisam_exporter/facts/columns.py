@@ -180,6 +180,12 @@ TABLES: tuple[FactTable, ...] = (
         "Databases that lie on another file system than the data directory: linked to one, or with one mounted there.",
         ("schema_name",),
     ),
+    FactTable(
+        "rebuild_file",
+        "list",
+        "Files of rebuilds beside tables (.TMD, .TMM): of one that runs, or left by one that ended with its server. Known where the tables' files are.",
+        ("schema_name", "table_name", "file_name"),
+    ),
     FactTable("replica", "list", "The channels by which the server takes changes from others.", ("channel",)),
 )
 

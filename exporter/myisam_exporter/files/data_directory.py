@@ -23,6 +23,7 @@ from myisam_exporter.files.file_state import refuse_exhaustion
 from myisam_exporter.files.index_rows import IndexRows
 from myisam_exporter.files.left_out import SIZE_NOT_READ, LeftOut, failed, left_out, size_of
 from myisam_exporter.files.myi_definition import Definitions
+from myisam_exporter.files.rebuild_files import RebuildFile
 from myisam_exporter.files.schema_reader import SYSTEM_SCHEMA, SchemaReader
 from myisam_exporter.files.table_file import TableFile, read_definitions_in
 from myisam_exporter.files.table_groups import TableGroups, grouped
@@ -86,6 +87,7 @@ class DataDirectoryScan:
     owner: int | None = None
     merge_tables: tuple[MergeTable, ...] = ()
     merge_lists_left_out: int = 0
+    rebuild_files: tuple[RebuildFile, ...] = ()
     pages: PagesInPassing | None = field(default=None, repr=False, compare=False)
     files_generation: int = field(default_factory=new_generation, init=False, repr=False, compare=False)
     change: FilesChange | None = field(default=None, init=False, repr=False, compare=False)
@@ -105,6 +107,7 @@ class DataDirectoryScan:
             self.owner,
             self.merge_tables,
             self.merge_lists_left_out,
+            self.rebuild_files,
         )
         object.__setattr__(scan, "files_generation", self.files_generation)  # nobody has seen it yet
         scan.memo.groups, scan.memo.indexes = self.memo.groups, self.memo.indexes
@@ -184,6 +187,7 @@ def scan_data_directory(
         owner,
         tuple(table for schema in schemas for table in schema.merge_tables),
         sum(schema.merge_lists_left_out for schema in schemas),
+        tuple(file for schema in schemas for file in schema.rebuild_files),
         pages,
     )
 

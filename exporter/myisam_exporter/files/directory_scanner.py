@@ -214,8 +214,9 @@ class DirectoryScanner:
         files = tuple(chain.from_iterable(schema.files for schema in schemas))
         merge_tables = tuple(table for schema in schemas for table in schema.merge_tables)
         lists_left_out = sum(schema.merge_lists_left_out for schema in schemas)
+        rebuild_files = tuple(file for schema in schemas for file in schema.rebuild_files)
         scan = DataDirectoryScan(
-            files, other_bytes, unreadable, began, left_out, self._owner, merge_tables, lists_left_out
+            files, other_bytes, unreadable, began, left_out, self._owner, merge_tables, lists_left_out, rebuild_files
         )
         if last is not None and self._changed is not None:
             scan.follow(last, self._changed)
@@ -245,8 +246,8 @@ def _same(before: SchemaFiles, found: SchemaFiles) -> bool:
     return (
         not found.differing
         and len(before.files) == len(found.files)
-        and (before.unreadable, before.left_out, before.merge_tables, before.merge_lists_left_out)
-        == (found.unreadable, found.left_out, found.merge_tables, found.merge_lists_left_out)
+        and (before.unreadable, before.left_out, before.merge_tables, before.merge_lists_left_out, before.rebuild_files)
+        == (found.unreadable, found.left_out, found.merge_tables, found.merge_lists_left_out, found.rebuild_files)
     )
 
 

@@ -25,6 +25,7 @@ from myisam_exporter.files.file_state import CLOCK_TICK_NS, refuse_exhaustion, s
 from myisam_exporter.files.left_out import SIZE_NOT_READ, LeftOut, failed, left_out, size_of
 from myisam_exporter.files.myi_definition import Definitions, HeaderError
 from myisam_exporter.files.myi_header import FIRST_READ_BYTES, PackedHeader, header_length, parse_packed
+from myisam_exporter.files.rebuild_files import REBUILD_ENDINGS, RebuildFile, found_rebuild_files
 from myisam_exporter.files.table_file import Database, TableFile, stems_of
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.foreign_files import ForeignFileError, ForeignFiles
@@ -60,13 +61,16 @@ class SchemaFiles:
     merge_tables: tuple[MergeTable, ...] = ()
     merge_lists_left_out: int = 0
     young: bool = False
+    rebuild_files: tuple[RebuildFile, ...] = ()
 
     def damaged_alone(self) -> SchemaFiles:
         """Of the server's own database its damaged tables, and those that may be: a crashed table of accounts keeps people out."""
         files = tuple(file for file in self.files if file.is_damaged)
         unknown = tuple(one for one in self.left_out if one.has_failed and not one.why.startswith(SIZE_NOT_READ))
         differing = len(files) and self.differing
-        return SchemaFiles(files, settled=self.settled, left_out=unknown, differing=differing, young=self.young)
+        return SchemaFiles(
+            files, settled=self.settled, left_out=unknown, differing=differing, young=self.young, rebuild_files=self.rebuild_files,
+        )  # fmt: skip
 
 
 class SchemaReader:
@@ -104,12 +108,7 @@ class SchemaReader:
             try:
                 listed = self._listed(directory, reading)
                 definitions = self._definitions.of(name, directory, listed, began_ns)
-                for file in listed:
-                    ending = file[-4:]
-                    if ending == ".MYI":
-                        self._table(directory, reading, file[:-4], before, definitions)
-                    elif ending not in NO_DATA and file.endswith(OTHER_ENGINE_ENDINGS):
-                        self._other_engines_file(directory, reading, file)
+                self._files_listed(directory, reading, listed, before, definitions)
                 reading.merge_tables = definitions.merge_tables(reading.schema)
                 reading.merge_lists_left_out = definitions.lists_left_out
                 reading.settled = reading.settled and definitions.settled
@@ -180,18 +179,28 @@ class SchemaReader:
         if self._known is not None:
             self._known.pop(name, None)
 
+    def _files_listed(
+        self, directory: int, reading: _Reading, listed: Sequence[str], before: Mapping[str, TableFile], definitions: DatabaseDefinitions
+    ) -> None:  # fmt: skip
+        for file in listed:
+            ending = file[-4:]
+            if ending == ".MYI":
+                self._table(directory, reading, file[:-4], before, definitions)
+            elif ending in NO_DATA:
+                continue
+            elif ending in REBUILD_ENDINGS:
+                reading.rebuild_files += found_rebuild_files(self._files, self._names, directory, reading.schema, file)
+            elif file.endswith(OTHER_ENGINE_ENDINGS):
+                self._other_engines_file(directory, reading, file)
+
     def _table(
-        self,
-        directory: int,
-        reading: _Reading,
-        stem: str,
-        before: Mapping[str, TableFile],
-        definitions: DatabaseDefinitions,
-    ) -> None:
+        self, directory: int, reading: _Reading, stem: str, before: Mapping[str, TableFile], definitions: DatabaseDefinitions
+    ) -> None:  # fmt: skip
         """One table; what is wrong with its file is the table's, what is wrong with our looking is not."""
         named = self._names.of(stem)
         if named is None:
             return
+        links = self._files.links_met
         try:
             self._read_table(directory, reading, named, before, definitions)
         except FileNotFoundError:
@@ -206,6 +215,9 @@ class SchemaReader:
             # The disk's, or the network's behind it: what is in the file may be whole, and it is asked for again.
             reading.left_out.append(failed(reading.named(named), error))
             reading.settled = False
+        finally:
+            if self._files.links_met != links:
+                reading.rebuild_files.append(RebuildFile(reading.schema, named.table, None, None))
 
     def _other_engines_file(self, directory: int, reading: _Reading, file: str) -> None:
         try:
@@ -345,6 +357,7 @@ class _Reading:
     merge_tables: tuple[MergeTable, ...] = ()
     merge_lists_left_out: int = 0
     young: bool = False
+    rebuild_files: list[RebuildFile] = field(default_factory=list)
 
     @property
     def schema(self) -> str:
@@ -368,6 +381,7 @@ class _Reading:
             self.merge_tables,
             self.merge_lists_left_out,
             self.young,
+            tuple(self.rebuild_files),
         )
 
 

@@ -41,6 +41,7 @@ class ForeignFiles:
     def __init__(self, owner: int | None = None) -> None:
         self.owner = owner
         self._flags = _READ | os.O_NOFOLLOW | os.O_NOATIME
+        self.links_met = 0  # files that are links, followed or refused: by it a caller sees that one was
 
     def open(self, file: str, directory: int | None = None) -> int:
         """A descriptor of a regular file in an open directory that its owner alone may put devices into: root.
@@ -70,6 +71,7 @@ class ForeignFiles:
         if number == errno.ENXIO:  # of a socket
             raise _refused(errno.EINVAL, "it is no regular file", file) from None
         if number == errno.ELOOP and self.owner is not None:
+            self.links_met += 1
             return self._followed(file, directory)
         if number == errno.EPERM and self._flags & os.O_NOATIME:
             self._spare_no_access_time()
@@ -104,6 +106,7 @@ class ForeignFiles:
         except ValueError:
             raise _no_name(file) from None
         if status.st_mode & _TYPE == _LINK and self.owner is not None:
+            self.links_met += 1
             seen = _target(file, directory, 0)
             try:
                 status = os.fstat(seen)

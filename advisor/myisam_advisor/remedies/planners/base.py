@@ -91,6 +91,14 @@ class PlanFacts:
         names = ("free_bytes", "total_bytes", "free_inodes")
         return {row["schema_name"]: {f"data_directory_{name}": row[name] for name in names} for row in rows}
 
+    @cached_property
+    def rebuild_files(self) -> Mapping[TableKey, Sequence[Row]]:
+        """The files of rebuilds, by table: of few tables, if any."""
+        found: dict[TableKey, list[Row]] = {}
+        for row in self.all.tables["rebuild_file"].dictionaries():
+            found.setdefault((row["schema_name"], row["table_name"]), []).append(row)
+        return found
+
     def indexes_of(self, schema: Value, table: Value) -> Sequence[Row]:
         """The indexes of one table."""
         rows = self.all.tables["indexes"]

@@ -9,9 +9,6 @@
 -- Cost: The copy takes 7.0 KiB. CHECK takes a read lock and REPAIR a write lock on the table: CHECK for about
 --   0.1 s, REPAIR for about 0.1 s (7.0 KiB at 32.2 MiB/s, measured on MySQL 9.7.4 with everything in the page
 --   cache; a slow disk takes longer). REPAIR writes a new index file and may lose rows that cannot be read.
---   First move away a file of the table's name with .TMD or .TMM, if one is left of a rebuild that ended with
---   the server: MySQL writes over none, so that this fails (Can't create new tempfile) and leaves the table
---   crashed.
 --
 -- warning table-cache-too-small (confirmed): 29.5 tables a second are closed to make room for others, with a
 --   table cache of 64 in 16 parts (table_open_cache_instances): a connection has the 4 of its part. Each MyISAM
