@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.bench import Bench, TrialOptions
@@ -38,9 +38,14 @@ OPTIONS = (
     "--myisam-recover-options=OFF",
 )
 DYING_SECONDS = 2
+# Which words FULLTEXT indexes hold: where a copy is written under others, UPDATE and DELETE look for words that are not in it, and mark it as crashed.
+# Tried on MySQL 5.5 and 5.6, MariaDB 10.11 and 11.8 (storage/myisam/ft_update.c, _mi_ft_del; mi_delete.c, d_search); the other way round words stay in it.
+WORD_LENGTHS, STOPWORD_FILE = ("ft_max_word_len", "ft_min_word_len"), "ft_stopword_file"
+# The server's word for its own list. Given at a start it is a file that is not there, and there are no stopwords.
+BUILT_IN = "(built-in)"
 # What of the watched server's settings matters to MyISAM, and is not what experiments vary.
 SETTINGS = (
-    "bulk_insert_buffer_size", "character_set_server", "collation_server", "concurrent_insert", "delay_key_write", "key_cache_block_size",
+    *WORD_LENGTHS, "bulk_insert_buffer_size", "character_set_server", "collation_server", "concurrent_insert", "delay_key_write", "key_cache_block_size",
     "lower_case_table_names", "myisam_data_pointer_size", "read_buffer_size", "read_rnd_buffer_size",
 )  # fmt: skip
 ROOM_FOR_DATA = 2
@@ -63,7 +68,21 @@ class TrialMaterial:
 
 def settings_of(variables: Mapping[str, str]) -> list[str]:
     """The watched server's settings that matter, as words for the private one's command line."""
-    return [f"--{name.replace('_', '-')}={variables[name]}" for name in SETTINGS if variables.get(name)]
+    words = [f"--{name.replace('_', '-')}={variables[name]}" for name in SETTINGS if variables.get(name)]
+    return [*words, *stopword_settings(variables)]
+
+
+def stopword_settings(variables: Mapping[str, str]) -> list[str]:
+    """The watched server's list of stopwords, as a word for the private one's command line; empty is none at all.
+
+    A file that the private server may not read keeps it from nothing but its stopwords (tried on seven servers).
+    """
+    file = variables.get(STOPWORD_FILE, BUILT_IN)
+    return (
+        []
+        if file == BUILT_IN
+        else [f"--ft-stopword-file={PurePosixPath(variables.get('datadir', '/'), file) if file else ''}"]
+    )
 
 
 def run_trial(name: str, material: TrialMaterial, options: TrialOptions, listener: Listener) -> TrialResult:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from myisam_advisor.remedies.engine_change import ARIA, INNODB
 from myisam_advisor.trial.statements.watched import SETTINGS as REPLAY_SETTINGS
+from myisam_advisor.trial.trial import WORD_LENGTHS, stopword_settings
 from myisam_exporter.outside.numbers import whole_number
 
 MYISAM = "MyISAM"
@@ -46,13 +47,17 @@ SHARE_OF_MEMORY = 4
 
 
 def engine_settings(variables: Mapping[str, str], is_same_release: bool) -> list[str]:
-    """The watched server's settings as words for a private one's command line; of another release only those that every release takes."""
-    names = (*REPLAY_SETTINGS, *DURABILITY, *INNODB_SETTINGS) if is_same_release else DURABILITY
+    """The watched server's settings as words for a private one's command line.
+
+    Of another release only those that every release takes: what is durable, and which words FULLTEXT indexes hold.
+    """
+    names = (*REPLAY_SETTINGS, *DURABILITY, *INNODB_SETTINGS) if is_same_release else (*DURABILITY, *WORD_LENGTHS)
     words = [
         _word(name, variables[name]) for name in dict.fromkeys(names) if variables.get(name) and name not in CACHES.values()
     ]  # fmt: skip
     if is_same_release and variables.get("sql_mode") == "":
         words.append("--sql-mode=")
+    words += stopword_settings(variables)
     return [*words, *(_word(name, str(_log_bytes(variables[name]))) for name in LOG_SIZES if variables.get(name))]
 
 

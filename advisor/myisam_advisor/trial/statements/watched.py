@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from myisam_advisor.proofs.changes import are_alike
 from myisam_advisor.trial.tables.sources import DATA, INDEX, Source
+from myisam_advisor.trial.trial import BUILT_IN, STOPWORD_FILE, stopword_settings
 from myisam_advisor.trial.trial import SETTINGS as EXPERIMENT_SETTINGS
 
 # What of the watched server's settings decides how statements run on MyISAM tables, and what they mean.
 SETTINGS = (
     *EXPERIMENT_SETTINGS, "key_buffer_size", "key_cache_segments", "key_cache_age_threshold", "key_cache_division_limit", "sql_mode",
     "sort_buffer_size", "join_buffer_size", "tmp_table_size", "max_heap_table_size", "max_allowed_packet", "table_open_cache",
-    "query_cache_size", "query_cache_type", "myisam_use_mmap", "myisam_sort_buffer_size", "ft_min_word_len", "ft_max_word_len",
-    "low_priority_updates", "group_concat_max_len",
+    "query_cache_size", "query_cache_type", "myisam_use_mmap", "myisam_sort_buffer_size", "low_priority_updates", "group_concat_max_len",
 )  # fmt: skip
 
 SWITCH = "myisam_use_mmap"
@@ -48,7 +48,7 @@ def replay_settings(variables: Mapping[str, str]) -> list[str]:
     words = [
         f"--{name.replace('_', '-')}={_spelled(name, variables[name])}" for name in SETTINGS if variables.get(name)
     ]
-    return [*words, *(["--sql-mode="] if variables.get("sql_mode") == "" else [])]
+    return [*words, *(["--sql-mode="] if variables.get("sql_mode") == "" else []), *stopword_settings(variables)]
 
 
 def _spelled(name: str, value: str) -> str:
@@ -84,6 +84,12 @@ def meaning_notes(variables: Mapping[str, str]) -> Iterator[str]:
         yield "The server's init_connect is not run on the replayed connections: what it sets is as the defaults have it."
     if variables.get("sql_select_limit", "") not in _WITHOUT_LIMIT:
         yield f"The server's sql_select_limit ({variables['sql_select_limit']}) is not taken over: no server takes it at its start."
+    file = variables.get(STOPWORD_FILE, BUILT_IN)
+    if file not in ("", BUILT_IN):
+        yield (
+            f"The server's stopwords ({file}) are those of copies where every user may read that file. Where not, they have none, and UPDATE and DELETE of rows "
+            "with FULLTEXT indexes end with error 126."
+        )
     zone = variables.get("time_zone", "")
     if zone not in ("", "SYSTEM") and not _OFFSET.fullmatch(zone):
         yield f"The server's time_zone ({zone}) is not taken over: statements that use the time of day have the machine's."

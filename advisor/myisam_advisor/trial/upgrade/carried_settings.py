@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.watched import SETTINGS
+from myisam_advisor.trial.trial import STOPWORD_FILE
 from myisam_advisor.trial.upgrade.one_table import told_words
 from myisam_advisor.trial.upgrade.recorded_result import ServerSetting
 from myisam_exporter.server.sql import quote_identifier, quote_text, quote_variable, statement
@@ -19,11 +20,12 @@ MODE, CHARSET, COLLATION = "sql_mode", "character_set_server", "collation_server
 NAMES = "lower_case_table_names"
 # What decides what a statement means: set on the running server, which says why it refuses a value, where an option would keep it from starting.
 DECIDING = (MODE, CHARSET, COLLATION)
+CARRIED = (*SETTINGS, STOPWORD_FILE)
 
 
 def carried(watched: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
     """Of the settings that matter to statements on MyISAM those that somebody gave the watched server."""
-    return {name: watched[name] for name in SETTINGS if name in watched and watched[name] != defaults.get(name)}
+    return {name: watched[name] for name in CARRIED if name in watched and watched[name] != defaults.get(name)}
 
 
 def name_options(watched: Mapping[str, str]) -> list[str]:

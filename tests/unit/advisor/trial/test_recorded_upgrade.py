@@ -109,6 +109,7 @@ def test_settings_that_somebody_gave_go_with_the_newer_version() -> None:
     given = carried(watched, {"sql_mode": "NO_ENGINE_SUBSTITUTION", "key_buffer_size": "8388608", "read_buffer_size": "131072"})
     assert given == {"sql_mode": "", "key_buffer_size": "1024"}
     assert options_of(given) == ["--loose-key-buffer-size=1024"]
+    assert options_of(carried({"ft_stopword_file": ""}, {"ft_stopword_file": "(built-in)"})) == ["--loose-ft-stopword-file="]
 
 
 def test_the_report_tells_refusals_results_speed_and_settings() -> None:

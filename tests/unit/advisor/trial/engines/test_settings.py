@@ -27,7 +27,8 @@ def test_durability_is_the_watched_servers() -> None:
 
 def test_another_release_is_given_only_what_each_takes() -> None:
     words = engine_settings(WATCHED, is_same_release=False)
-    assert words == ["--loose-innodb-flush-log-at-trx-commit=2", f"--loose-innodb-redo-log-capacity={32 * MIB}"]
+    assert words == ["--loose-innodb-flush-log-at-trx-commit=2", "--loose-ft-min-word-len=3", f"--loose-innodb-redo-log-capacity={32 * MIB}"]
+    assert "--ft-stopword-file=" in engine_settings({**WATCHED, "ft_stopword_file": ""}, is_same_release=False)
 
 
 def test_a_small_log_would_hold_the_other_engine_up() -> None:

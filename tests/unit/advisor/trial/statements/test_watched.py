@@ -1,6 +1,7 @@
 """What of the watched server's settings a private one is started with."""
 
 from myisam_advisor.trial.statements.watched import meaning_notes, meaning_settings, other_settings, replay_settings
+from myisam_advisor.trial.trial import settings_of
 
 
 def test_what_decides_plans_and_meanings_is_taken_over() -> None:
@@ -36,3 +37,12 @@ def test_what_the_private_server_made_another_of_is_told() -> None:
 def test_a_switch_that_5_5_reads_as_off_is_given_as_a_number() -> None:
     assert replay_settings({"myisam_use_mmap": "ON"}) == ["--myisam-use-mmap=1"]
     assert replay_settings({"myisam_use_mmap": "OFF", "concurrent_insert": "ALWAYS"}) == ["--concurrent-insert=ALWAYS", "--myisam-use-mmap=OFF"]
+
+
+def test_stopwords_are_the_watched_servers() -> None:
+    assert replay_settings({"ft_stopword_file": "(built-in)", "ft_min_word_len": "3"}) == ["--ft-min-word-len=3"]
+    assert replay_settings({"ft_stopword_file": ""}) == ["--ft-stopword-file="]
+    assert replay_settings({"ft_stopword_file": "/etc/words"}) == settings_of({"ft_stopword_file": "/etc/words"}) == ["--ft-stopword-file=/etc/words"]
+    assert replay_settings({"ft_stopword_file": "words", "datadir": "/data/"}) == ["--ft-stopword-file=/data/words"]
+    assert "stopwords (/etc/words)" in " ".join(meaning_notes({"ft_stopword_file": "/etc/words"}))
+    assert list(meaning_notes({"ft_stopword_file": ""})) == list(meaning_notes({"ft_stopword_file": "(built-in)"})) == []
