@@ -108,6 +108,12 @@ STATUS_STATES = (
     "Open_files", "Open_tables", "Open_table_definitions", "Threads_connected", "Threads_running", "Key_blocks_not_flushed",
 )  # fmt: skip
 MOST_AT_ONCE = (1 << 31) - 1
+# No counter comes so far: one below zero is shown as 18446744073709551615. Of what is no counter that says "none" (Ssl_ctx_verify_depth, wsrep_last_committed).
+MOST_COUNTED = (1 << 63) - 1
+COUNTERS = (
+    "Aborted_", "Bytes_", "Com_", "Connections", "Created_", "Handler_", "Innodb_rows_", "Key_", "Opened_", "Qcache_",
+    "Queries", "Questions", "Select_", "Slow_", "Sort_", "Table_",
+)  # fmt: skip
 
 
 def set_aside_contradictions(facts: FactSet) -> tuple[FactSet, list[Suspicion]]:
@@ -116,7 +122,7 @@ def set_aside_contradictions(facts: FactSet) -> tuple[FactSet, list[Suspicion]]:
     tables = dict(facts.tables)
     unknown = dict(facts.unknown)
     doubtful: dict[str, list[tuple[int, str]]] = {}
-    for table, cells, suspicion in (*_of_tables(facts), *_status(facts), *_below_zero(facts)):
+    for table, cells, suspicion in (*_of_tables(facts), *_status(facts), *_below_zero(facts), *_uptime(facts)):
         found.append(suspicion)
         doubtful.setdefault(table, []).extend(cells)
     for table, cells in doubtful.items():
@@ -216,12 +222,25 @@ def _below_zero(facts: FactSet) -> Iterator[Doubt]:
     rows = facts.tables["status"]
     places = {name: place for place, name in enumerate(rows.values("name"))}
     values = rows.values("value")
-    for name in STATUS_STATES:
-        place = places.get(name)
-        value = None if place is None else values[place]
-        if place is not None and isinstance(value, int | float) and not 0 <= value <= MOST_AT_ONCE:
+    for name, place in places.items():
+        value = values[place]
+        if not isinstance(value, int | float):
+            continue
+        is_state = name in STATUS_STATES
+        is_below = not 0 <= value <= MOST_AT_ONCE if is_state else value > MOST_COUNTED
+        if is_below and (is_state or str(name).startswith(COUNTERS)):
             suspicion = Suspicion((f"status.{name}",), "", f"{name} is {count(value)}: a count that went below zero")
             yield "status", [(place, "value")], suspicion
+
+
+def _uptime(facts: FactSet) -> Iterator[Doubt]:
+    """A server that has not run for the interval has no rates of it: where there are some, nobody knows since when it runs."""
+    seconds, uptime = facts.interval_seconds, facts.single("server").get("uptime_seconds")
+    if not seconds or not isinstance(uptime, int | float) or not facts.tables["status"].has("per_second"):
+        return
+    if 0 <= uptime * (1 + SLACK_RATIO) + SLACK < seconds:
+        why = f"uptime_seconds is {count(uptime)}, and rates are over {count(seconds)} seconds"
+        yield "server", [(0, "uptime_seconds")], Suspicion(("server.uptime_seconds",), "", why)
 
 
 def _product(value: Value, unit: Value) -> float | None:
