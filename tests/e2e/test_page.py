@@ -190,6 +190,9 @@ def test_the_next_look_comes_and_disturbs_nobody(shown: Shown) -> None:
         kept = [one for one in browser.find_elements(By.CSS_SELECTOR, "details.finding") if one.get_attribute("data-key") == key]
         assert all((one.get_attribute("open") is not None) != was_open for one in kept)
         assert len(browser.find_elements(By.CSS_SELECTOR, ".block button")) == len(browser.find_elements(By.CSS_SELECTOR, ".block"))
+        for one in browser.find_elements(By.CSS_SELECTOR, "details.finding"):
+            labels = [button.get_attribute("aria-label") for button in one.find_elements(By.CSS_SELECTOR, ".block button")]
+            assert len(set(labels)) == len(labels), "who hears the page can tell them apart"
         # Whoever marks something keeps what is marked.
         second = text_of(browser, ".taken time")
         browser.execute_script("getSelection().selectAllChildren(document.querySelector('.verdict'))")

@@ -9,7 +9,8 @@ function addButtons() {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = "Copy";
-    button.setAttribute("aria-label", "Copy: " + block.querySelector(".label").textContent);
+    // Several blocks of a finding may have one label: the line that is copied first tells them apart.
+    button.setAttribute("aria-label", `Copy: ${block.querySelector(".label").textContent}: ${text.textContent.split("\n", 1)[0]}`);
     button.addEventListener("click", async () => {
       try {
         await navigator.clipboard.writeText(text.textContent);
