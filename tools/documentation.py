@@ -122,6 +122,9 @@ def rule_page(rule: Rule) -> str:
     if rule.needs:
         needs = [f"- {need_in_words(need)}" for need in rule.needs]
         parts.append("\n".join(["## Needs\n", *needs]) + "\n")
+    if rule.not_quiet_without:
+        facts = dict.fromkeys(f"- {one.fact}" for one in rule.not_quiet_without)
+        parts.append("\n".join(["## Not quiet without, unless others exclude it\n", *facts]) + "\n")
     parts.append(f"## Query\n\n```sql\n{rule.query.strip()}\n```\n")
     if rule.not_if:
         queries = "\n".join(f"{condition.when.strip()};" for condition in rule.not_if)

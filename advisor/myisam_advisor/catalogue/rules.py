@@ -76,6 +76,14 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True)
+class Decider:
+    """A fact that alone may decide: `as_if` is a value of it at which the rule speaks, where nothing else speaks against it."""
+
+    fact: str
+    as_if: Value
+
+
+@dataclass(frozen=True, slots=True)
 class Quote:
     """A measurement that a finding quotes: a workload of a trial, under the variant that the rule recommends on some flavours."""
 
@@ -151,6 +159,7 @@ class Rule:
     variable: str | None = None
     becomes: str = ""
     needs: tuple[Need, ...] = ()
+    not_quiet_without: tuple[Decider, ...] = ()
     flavours: tuple[str, ...] = FLAVOURS
     versions: Mapping[str, str] = field(default_factory=dict)
     not_in_version: str = ""
@@ -312,6 +321,7 @@ def _build(path: Path, content: Mapping[str, Any]) -> Rule:
         resource_order=int(content.get("resource_order", 0)),
         sources=tuple(content["sources"]),
         needs=tuple(tuple(need) if isinstance(need, list) else (str(need),) for need in content.get("needs", [])),
+        not_quiet_without=tuple(Decider(**entry) for entry in content.get("not_quiet_without", [])),
         flavours=tuple(applies.get("flavours", FLAVOURS)),
         versions=applies.get("versions", {}),
         not_in_version=applies.get("otherwise", ""),

@@ -113,6 +113,7 @@ def _rules_that_use(facts: set[str], rules: Sequence[Rule]) -> tuple[str, ...]:
 
     def uses(rule: Rule) -> bool:
         named = {fact for need in rule.needs for fact in need} | {evidence.fact for evidence in rule.evidence}
+        named |= {one.fact for one in rule.not_quiet_without}
         return any(name in facts or name.partition(".")[0] in tables for name in named)
 
     return tuple(rule.id for rule in rules if uses(rule))

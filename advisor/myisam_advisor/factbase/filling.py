@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from myisam_exporter.facts.columns import Value
 
 # How statements that fill begin, exactly so: a query that begins so is refused.
-WRITES = ("BEGIN", "COMMIT", "DELETE ", "INSERT ", "REPLACE ")
+WRITES = ("BEGIN", "COMMIT", "DELETE ", "INSERT ", "REPLACE ", "UPDATE ")
 
 
 class Filling:

@@ -317,7 +317,7 @@ VIEWS = (
         """
         SELECT by_scans_per_second, by_scans_per_second * 1.0 / NULLIF(scanned, 0) AS share_of_scans, bytes AS bytes_per_second,
                copied AS copied_per_second, copied * 1.0 / NULLIF(scanned, 0) AS copied_share, copied * row_bytes AS copied_bytes_per_second
-          FROM (SELECT COALESCE(s.sent, s.bytes / s.row_bytes) - COALESCE(s.found, 0) AS by_scans_per_second, s.scanned, s.bytes, s.row_bytes,
+          FROM (SELECT COALESCE(s.sent, s.bytes / s.row_bytes) - s.found AS by_scans_per_second, s.scanned, s.bytes, s.row_bytes,
                        CASE WHEN s.copying > 0 OR EXISTS (SELECT 1 FROM processlist WHERE lower(state) IN ('copy to tmp table', 'altering table'))
                             THEN MIN(s.written, s.scanned) END AS copied
                   FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Rows_sent') AS sent, MAX(per_second) FILTER (WHERE name = 'Bytes_sent') AS bytes,

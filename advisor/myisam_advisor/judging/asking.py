@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Rule, need_in_words
+from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Decider, Rule, need_in_words
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.factbase.guarded_query import MAXIMUM_ROWS, QueryError, Result
 from myisam_advisor.factbase.numeric_names import is_numeric
+from myisam_advisor.factbase.steady_parts import PER_TABLE
+from myisam_advisor.factbase.supposed_fact import supposing
 from myisam_advisor.judging.blindness import tables_are_seen
 from myisam_advisor.judging.faults import FAULTS, KnownFaults
 from myisam_advisor.judging.findings import Dropped, NotApplicable, NotEvaluated
@@ -25,6 +28,8 @@ MAXIMUM_FINDINGS_PER_RULE = 1000
 # All queries of one rule together: what it finds, and each condition under which it applies.
 RULE_SECONDS = 3.0
 NAMED_NEEDS = 3
+# Of more tables a fact is supposed of none: in each look all of them would be gone through. Where they are out of sight, that is said of them.
+MOST_SUPPOSED_TABLES = 1000
 SCOPES_OF_TABLES = frozenset({"table", "index"})
 CRITICAL = SEVERITIES[0]
 Asked = list[Candidate] | NotEvaluated | NotApplicable
@@ -70,7 +75,7 @@ class Inquiry:
         missing = self._missing(rule)
         set_back = None if missing else self._set_back.why_not(rule)
         if missing or set_back is None:
-            return missing or self._with_told(rule, self._apply(rule)) or self._unseen(rule) or []
+            return missing or self._with_told(rule, self._apply(rule)) or self._unseen(rule) or self._open(rule) or []
         # What is critical was seen in something else, such as a queue of connections: it does not wait for the next look.
         found = self._apply(rule) if CRITICAL in rule.severities else []
         critical = [one for one in found if one.severity == CRITICAL] if isinstance(found, list) else []
@@ -108,6 +113,54 @@ class Inquiry:
         reason = self.facts.why_unknown("tables")
         return NotEvaluated(rule.id, f"tables ({reason.reason})", reason.remedy, ("tables",), reason.reason)
 
+    def _open(self, rule: Rule) -> NotEvaluated | None:
+        """Why a rule that found nothing cannot be called quiet: it would speak, were a fact as it may be that nobody knows."""
+        names = [one.fact for one in rule.not_quiet_without]
+        strange = [name for name in names if not self._exists(name)]
+        if strange:
+            return self.known_faults.fault(rule, f"facts that exist: there is no {strange[0]}")
+        open_ones = (one for one in rule.not_quiet_without if self._may_be(one.fact) and self._would_speak(rule, one))
+        lacking = list(dict.fromkeys(one.fact for one in open_ones))
+        if not lacking:
+            return None
+        undecided = []
+        for fact in lacking:
+            reason, how = self._why(fact)
+            undecided.append(NotEvaluated(rule.id, f"{fact} ({reason})", how, tuple(lacking), reason))
+        return replace(_together(undecided), facts=tuple(lacking))
+
+    def _may_be(self, name: str) -> bool:
+        """Whether it is unknown, and may be something: what a source that is off would tell, rules do without; a variable that was not named there is not."""
+        table, _, rest = name.partition(".")
+        if self._is_known(name):
+            return False
+        if table not in self.pairs:
+            return not self.facts.why_unknown(table, rest).off
+        named = rest.partition(".")[0]
+        is_named = named in self.pairs[table][False] or named in self.pairs[table][True]
+        return is_named or f"{table}.*" in self.facts.unknown or not self.pairs[table][False]
+
+    def _would_speak(self, rule: Rule, decider: Decider) -> bool:
+        table = decider.fact.partition(".")[0]
+        if table in PER_TABLE and len(self.facts.tables["tables"].rows) > MOST_SUPPOSED_TABLES:
+            return False
+        # What is kept of parts of a query holds whatever other facts than those of tables are.
+        ask = self.database.query if table in PER_TABLE else self._query
+        parameters = self._parameters(rule)
+        with supposing(self.database, decider.fact, decider.as_if) as can_be:
+            if not can_be:
+                return False
+            try:
+                found = [row for row in ask(rule.query, parameters).dictionaries() if row.get("verdict", 1)]
+                if not found or not rule.not_if:
+                    return bool(found)
+                objections = Objections(rule, lambda statement: ask(statement, parameters))
+            except QueryError as error:
+                if error.stopped:
+                    return True  # nobody can say that it would be quiet
+                raise
+            return any(objections.against(_candidate(rule, row)) is None for row in found)
+
     def _exists(self, name: str) -> bool:
         table, _, column = name.partition(".")
         facts = self.facts.tables.get(table)
@@ -138,7 +191,7 @@ class Inquiry:
         return reason.reason, reason.remedy
 
     def _apply(self, rule: Rule) -> list[Candidate] | NotEvaluated:
-        parameters: dict[str, Value] = {**rule.values(), "interval_seconds": self.facts.interval_seconds}
+        parameters = self._parameters(rule)
         result = self._query(rule.query, parameters)
         found = [_candidate(rule, row) for row in result.dictionaries() if row.get("verdict", 1) != 0]
         try:
@@ -156,6 +209,9 @@ class Inquiry:
             self.undecided += undecided
             return candidates
         return _together(undecided) if undecided else []
+
+    def _parameters(self, rule: Rule) -> dict[str, Value]:
+        return {**rule.values(), "interval_seconds": self.facts.interval_seconds}
 
     def _with_told(self, rule: Rule, answer: list[Candidate] | NotEvaluated) -> list[Candidate] | NotEvaluated:
         """With what was told in the last looks, and is away for a moment. What a rule cannot judge now is not told on."""

@@ -55,6 +55,9 @@ def explain_rule(
         sections.append("Thresholds\n" + "\n".join(indented(line) for line in lines))
     if rule.needs:
         sections.append("Needs\n" + "\n".join(indented(need_in_words(need)) for need in rule.needs))
+    if rule.not_quiet_without:
+        facts = dict.fromkeys(one.fact for one in rule.not_quiet_without)
+        sections.append("Not quiet without, unless others exclude it\n" + "\n".join(map(indented, facts)))
     if with_sql:
         sections += _queries(rule)
     sections.append("Sources\n" + "\n".join(indented(source) for source in rule.sources))

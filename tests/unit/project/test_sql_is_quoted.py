@@ -25,6 +25,7 @@ ALLOWED = {
     "advisor/myisam_advisor/factbase/guarded_query.py": "SQLite: EXPLAIN before the query of a rule, which the guard holds to SELECT",
     "advisor/myisam_advisor/factbase/steady_parts.py": "SQLite: parts of a rule's own query, columns through quote_identifier, values as parameters",
     "advisor/myisam_advisor/factbase/split_parts.py": "SQLite: EXPLAIN before parts of a rule's own query, which the guard holds to SELECT",
+    "advisor/myisam_advisor/factbase/supposed_fact.py": "SQLite in memory: tables that collectors declare, columns of theirs through quote_identifier, values as parameters",
     "advisor/myisam_advisor/factbase/kept_parts.py": "SQLite: parts of a rule's own query before names of its own and whole numbers, which the guard holds to SELECT",
     "exporter/myisam_exporter/server/granting.py": "a statement to be read, not run: rights that collectors name, and an account through quote_account",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, Planned
+from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, Planned, PlanNeeds
 from myisam_advisor.remedies.table_sizes import grown_bytes, grown_index_bytes
 from myisam_advisor.texts.templates import size
 from myisam_exporter.facts.columns import Row, Value
@@ -23,6 +23,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     growth = max(grown - present, 0) if grown is not None and isinstance(present, int | float) else 0
     usable, room, needed = _usable_bytes(context), _room_bytes(context), _needed_bytes(context, grown, growth)
     if needed is not None and room is not None and needed > room:
+        if context.room_bytes is None:
+            return PlanNeeds("host.memory_available_bytes (is there room for larger indexes in a larger key cache?)")
         return NotWorth(f"the larger indexes ({grown} bytes) would no longer fit into the key cache")
     return Plan(
         {

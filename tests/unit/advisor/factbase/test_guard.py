@@ -204,7 +204,7 @@ def test_no_query_writes_by_the_text_of_a_statement_that_fills(monkeypatch: pyte
     kept.close()
 
 
-@pytest.mark.parametrize("statement", ["UPDATE tables SET rows = 1", " INSERT INTO tables (rows) VALUES (1)", "WITH x AS (SELECT 1) DELETE FROM tables", "PRAGMA query_only = 1"])
+@pytest.mark.parametrize("statement", ["ALTER TABLE tables ADD COLUMN x", " INSERT INTO tables (rows) VALUES (1)", "WITH x AS (SELECT 1) DELETE FROM tables", "PRAGMA query_only = 1"])
 def test_who_fills_may_use_no_text_that_a_query_may_have(guarded: GuardedDatabase, statement: str) -> None:
     with guarded.filling() as filling, pytest.raises(ValueError, match="begins no statement that fills"):
         filling.execute(statement)

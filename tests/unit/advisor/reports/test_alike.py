@@ -60,3 +60,11 @@ def test_of_tables_that_are_told_together_no_conversion_runs_and_each_has_its_co
             assert f"{finding.object}: Only then convert {finding.object} alone" in rule.recommendation
     assert rule.cost.count("Readers continue until the end.") == 1
     assert rule.undo.count("It copies the table again") == 1
+
+
+def test_what_to_do_about_many_columns_that_run_out_of_numbers_is_said_once() -> None:
+    tables = [{"schema_name": "shop", "table_name": f"log{place}", "row_format": "dynamic", "rows": 1000 * place, "data_bytes": 10**8 * place, "index_bytes": 10**7, "auto_increment_value": 2**31 - 10**8 - place, "auto_increment_maximum": 2**31 - 1} for place in range(1, 7)]
+    judgement = judge(prepared(facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": "5.6.24"}, "tables": tables}), Site(shipped_rules())))
+    (rule,) = [one for one in told(judgement, facts_from_document({"schema": 1})).rules if one.first.rule == "auto-increment-nearly-full"]
+    assert len(rule.findings) == len(tables)
+    assert [rule.recommendation.count(words) for words in ("Widen the column", "TRUNCATE TABLE", "do not renumber")] == [1, 1, 1]

@@ -1,0 +1,105 @@
+"""A rule that found nothing, and would speak were a fact as it may be that nobody knows: it says what it needs."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from myisam_advisor.catalogue.rules import Decider, Rule, shipped_rules
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.factbase.database import FactDatabase, open_database
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.factbase.supposed_fact import supposing
+from myisam_advisor.judging.findings import Judgement
+from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
+from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.unknown import Unknown
+
+SHIPPED = next(rule for rule in shipped_rules() if rule.id == "recovery-disabled")
+TEXTS = ("finding", "recommendation", "to_do", "expect", "cost", "undo", "verify")
+FULL = "SELECT 1 AS verdict FROM host WHERE data_directory_free_bytes < 1000 AND cpu_count = 4"
+TABLE = [{"schema_name": "a", "table_name": "b", "rows": 7}]
+
+
+def own_rule(query: str, *deciders: tuple[str, Value], **fields: Any) -> Rule:
+    texts: dict[str, Any] = dict.fromkeys(TEXTS, "Words.")
+    return replace(
+        SHIPPED, query=query, evidence=(), parameters={}, needs=(), applicable=(), not_if=(), planner=None, versions={}, variable=None, commands=(), my_cnf=(),
+        flavours=("mysql", "percona", "mariadb"), not_quiet_without=tuple(Decider(*one) for one in deciders), **{**texts, **fields},
+    )  # fmt: skip
+
+
+def judged(rule: Rule, unknown: dict[str, Unknown] | None = None, **document: Any) -> Judgement:
+    facts = facts_from_document({"schema": 1, **document})
+    return judge(prepared(replace(facts, unknown={**facts.unknown, **(unknown or {})}), Site((rule,))))
+
+
+def test_a_fact_that_would_have_it_speak_is_needed() -> None:
+    judgement = judged(own_rule(FULL, ("host.data_directory_free_bytes", 0)), host={"cpu_count": 4})
+    assert [(one.needs, one.facts) for one in judgement.not_evaluated] == [("host.data_directory_free_bytes (not in the facts file)", ("host.data_directory_free_bytes",))]
+    assert not judgement.quiet
+
+
+def test_a_fact_that_there_is_not_is_the_rules_fault() -> None:
+    judgement = judged(own_rule(FULL, ("host.free", 0)), host={"cpu_count": 4})
+    assert [one.needs for one in judgement.not_evaluated] == ["facts that exist: there is no host.free"]
+
+
+@pytest.mark.parametrize("host", [{"cpu_count": 2}, {"cpu_count": 4, "data_directory_free_bytes": 2000}])
+def test_what_is_known_excludes_it(host: dict[str, int]) -> None:
+    judgement = judged(own_rule(FULL, ("host.data_directory_free_bytes", 0)), host=host)
+    assert (list(judgement.quiet), list(judgement.not_evaluated)) == ([SHIPPED.id], [])
+
+
+def test_what_its_source_has_switched_off_is_not_needed() -> None:
+    off = Unknown("that file system does not tell it", off=True)
+    judgement = judged(own_rule(FULL, ("host.data_directory_free_bytes", 0)), {"host.data_directory_free_bytes": off}, host={"cpu_count": 4})
+    assert list(judgement.quiet) == [SHIPPED.id]
+
+
+def test_what_the_server_does_not_have_is_not_needed() -> None:
+    facts = facts_from_document({"schema": 1, "variable": {"port": 3306}})
+    known = {name: why for name, why in facts.unknown.items() if name != "variable.*"}
+    rule = own_rule("SELECT 1 AS verdict FROM variable WHERE name = 'flush_time' AND value > 0", ("variable.flush_time", 60))
+    assert list(judge(prepared(facts, Site((rule,)))).not_evaluated) != []
+    assert list(judge(prepared(replace(facts, unknown=known), Site((rule,)))).quiet) == [SHIPPED.id]
+
+
+def test_a_second_sign_speaks_against_it_then_too() -> None:
+    rule = own_rule(FULL, ("host.data_directory_free_bytes", 0))
+    objected = replace(rule, not_if=next(one.not_if for one in shipped_rules() if one.not_if)[:1])
+    objected = replace(objected, not_if=(replace(objected.not_if[0], when="SELECT 1 AS one FROM host WHERE swap_total_bytes = 0", because="There is no swap."),))
+    assert list(judged(objected, host={"cpu_count": 4, "swap_total_bytes": 0}).quiet) == [SHIPPED.id]
+    assert list(judged(objected, host={"cpu_count": 4}).quiet) == []
+
+
+@pytest.mark.parametrize(
+    ("fact", "value", "query"),
+    [
+        ("host.cpu_count", 4, "SELECT cpu_count FROM host"),
+        ("mysqld.threads", 4, "SELECT threads FROM mysqld"),
+        ("variable.flush_time", 60, "SELECT value FROM variable WHERE name = 'flush_time'"),
+        ("status.Questions", 60, "SELECT value FROM status WHERE name = 'Questions'"),
+        ("status.Questions.per_second", 60, "SELECT per_second FROM status WHERE name = 'Questions'"),
+        ("status.Uptime.per_second", 1, "SELECT per_second FROM status WHERE name = 'Uptime'"),
+        ("tables.data_bytes", 9, "SELECT data_bytes FROM tables"),
+        ("indexes.page_bytes", 1024, "SELECT page_bytes FROM indexes"),
+    ],
+)
+def test_a_fact_has_a_value_for_a_question_and_none_afterwards(fact: str, value: int, query: str) -> None:
+    document = {"host": {"memory_bytes": 1}, "status": {"Uptime": 5}, "tables": TABLE, "indexes": [{"schema_name": "a", "table_name": "b", "index_number": 1}]}
+    tables = ("host", "mysqld", "variable", "status", "tables", "indexes")
+    with open_database(facts_from_document({"schema": 1, **document})) as database:
+        before = [database.query(f"SELECT * FROM {table}").rows for table in tables]
+        with supposing(database, fact, value) as can_be:
+            assert can_be
+            assert database.query(query).rows == [(value,)]
+        assert [database.query(f"SELECT * FROM {table}").rows for table in tables] == before
+
+
+def test_a_table_of_many_rows_that_has_none_has_no_place_for_a_fact() -> None:
+    with FactDatabase().holding(facts_from_document({"schema": 1})) as database:
+        for fact in ("tables.rows", "indexes.page_bytes", "processlist.threads"):
+            with supposing(database, fact, 1) as can_be:
+                assert not can_be
