@@ -14,7 +14,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.rebuild_files import RebuildFile
-from myisam_exporter.files.told_tables import START_TOLERANCE_SECONDS
+from myisam_exporter.files.table_columns import UPTIME_STEP_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class RebuildFilesCollector(Collector[RebuildFiles]):
 def _written_since(started: float | None, modified: float | None) -> Value:
     if started is None or modified is None:
         return None
-    return int(modified > started - START_TOLERANCE_SECONDS)
+    return int(modified > started - UPTIME_STEP_SECONDS)
 
 
 COLLECTOR = RebuildFilesCollector()

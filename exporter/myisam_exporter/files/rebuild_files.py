@@ -1,7 +1,7 @@
 """Files that a rebuild makes beside a table, and leaves there where its server ends before it does.
 
-Source: storage/myisam/myisamchk.c and mi_check.c, DATA_TMP_EXT and INDEX_TMP_EXT. A table whose files are links is rebuilt where they lead to
-(mi_check.c: share->data_file_name), where nobody looks here.
+Source: storage/myisam/mi_check.c: DATA_TMP_EXT, INDEX_TMP_EXT. A table whose files are links is rebuilt where they lead to
+(share->data_file_name; MY_RESOLVE_SYMLINKS of the index file), where nobody looks here.
 """
 
 from __future__ import annotations

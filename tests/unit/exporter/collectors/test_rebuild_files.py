@@ -81,7 +81,7 @@ def test_of_another_users_file_no_time_is_told(tmp_path: Path, scan: Scan) -> No
 
 def test_what_was_written_before_the_server_started_was_left() -> None:
     started = 1_000_000.0
-    files = RebuildFiles(tuple(RebuildFile("db", "t", "t.TMD", modified) for modified in (started - 3600, started - 1, started + 1, None)))
+    files = RebuildFiles(tuple(RebuildFile("db", "t", "t.TMD", modified) for modified in (started - 1.5, started - 0.5, started + 1, None)))
 
     def rows(status: Any) -> list[Any]:
         (block,) = COLLECTOR.facts(Pair(files, others={STATUS.name: status}))
