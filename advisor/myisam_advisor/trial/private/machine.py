@@ -67,12 +67,14 @@ def expect_room(folder: Path, disk_bytes: int, memory_bytes: int) -> None:
     wanted = disk_bytes + SERVER_DISK_BYTES
     if free is not None and wanted > free * (1 - SPARE_SHARE):
         raise TrialError(
-            f"{folder} has {size(free)} free, and the trial needs about {size(wanted)}: make room, choose another TMPDIR, or smaller tables."
+            f"{folder} has {size(free)} free, a tenth of which stays free, and the trial needs about {size(wanted)}: "
+            "make room, choose another TMPDIR, or smaller tables."
         )
     available = available_bytes()
     if available is not None and memory_bytes > available * (1 - SPARE_SHARE):
         raise TrialError(
-            f"{size(available)} of memory are available, and the trial needs about {size(memory_bytes)}: it would push others out."
+            f"{size(available)} of memory are available, a tenth of which stays so, and the trial needs about {size(memory_bytes)}: "
+            "it would push others out."
         )
 
 

@@ -129,7 +129,7 @@ def _workload(result: ReplayResult) -> str:
     said = f"{told.get('statements', '?')} statements of {told.get('connections', '?')} connections in {told.get('seconds', '?')} s, {pace}"
     window = result.fidelity.window
     if not window.is_whole:
-        said = f"the first {window.seconds:.1f} s ({percent(window.time_share)} of the {_unit(window)}) of {said}"
+        said = f"the first {figure(window.seconds)} s ({percent(window.time_share)} of the {_unit(window)}) of {said}"
     return f"{said}; {told['truncated']}" if "truncated" in told else said
 
 
@@ -250,7 +250,7 @@ def _window_lines(window: Window) -> list[str]:
     if window.is_whole:
         return []
     lines = [
-        f"Replayed is the beginning, {window.seconds:.1f} of {window.recorded_seconds:.1f} s: {window.statements:,} of "
+        f"Replayed is the beginning, {figure(window.seconds)} of {figure(window.recorded_seconds)} s: {window.statements:,} of "
         f"{window.recorded_statements:,} recorded statements, {percent(window.time_share)} of {'their time' if window.tells_times else 'the statements'}. "
         "More would let too few rounds into the budget (--budget)."
     ]

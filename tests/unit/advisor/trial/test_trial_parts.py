@@ -84,9 +84,10 @@ def test_who_has_the_lock_without_a_trial_can_be_found(monkeypatch: pytest.Monke
 
 def test_room_is_asked_for_before_it_is_taken(tmp_path: Path) -> None:
     machine.expect_room(tmp_path, 1, 1)
-    with pytest.raises(TrialError, match="free, and the trial needs about"):
+    # Without the tenth it read "has 602 MiB free, and needs about 600 MiB".
+    with pytest.raises(TrialError, match="free, a tenth of which stays free, and the trial needs about"):
         machine.expect_room(tmp_path, 1 << 60, 1)
-    with pytest.raises(TrialError, match="of memory are available"):
+    with pytest.raises(TrialError, match="of memory are available, a tenth of which stays so, and the trial needs about"):
         machine.expect_room(tmp_path, 1, 1 << 60)
 
 

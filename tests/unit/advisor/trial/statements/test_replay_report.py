@@ -104,14 +104,16 @@ def test_a_part_of_the_recording_is_told_as_such() -> None:
     part = dataclasses.replace(result.fidelity, window=window, statements=2_050, sent=2_040)
     text = " ".join(as_text(dataclasses.replace(result, fidelity=part)).split())
     assert "Replay of the first 12.3 s (20 % of the statements' time) of 10010 statements" in text
-    assert "12.3 of 60.0 s: 2,050 of 10,010 recorded statements, 20 % of their time" in text
+    assert "12.3 of 60 s: 2,050 of 10,010 recorded statements, 20 % of their time" in text
     assert "Sent: 2,040 of 2,050 statements of it." in text
     assert "not in it: 30 % of the recorded time: select late from t" in text
     assert "40 % of its time, 10 % of the whole recording's: select early from t" in text
     assert "kept as no proof" in text
     assert "kept as no proof" not in as_text(result)
-    tiny = dataclasses.replace(part, window=dataclasses.replace(window, time_share=0.004))
-    assert "0.4 % of their time" in " ".join(as_text(dataclasses.replace(result, fidelity=tiny)).split())
+    tiny = dataclasses.replace(part, window=dataclasses.replace(window, seconds=0.013, time_share=0.004))
+    text = " ".join(as_text(dataclasses.replace(result, fidelity=tiny)).split())
+    assert "Replay of the first 0.013 s (" in text
+    assert "0.013 of 60 s: 2,050 of 10,010 recorded statements, 0.4 % of their time" in text
 
 
 def test_a_part_of_a_recording_without_times_is_told_in_statements() -> None:
