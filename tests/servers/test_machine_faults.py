@@ -131,6 +131,10 @@ def test_a_read_only_file_system_pauses_the_history_and_nothing_else(mariadb: Pr
             assert daemon.get("/", timeout=5).status == 200
             daemon.stop()
             assert b"Traceback" not in daemon.log
+        # Nor is a daemon that is started anew.
+        with serving("--socket", mariadb.socket, "--user", "root", "--history", history, "--collect.interval", "1s") as daemon:
+            assert daemon.looked().value("history_writable") == 0
+            assert is_up(daemon)
         assert run_process("check", "--socket", mariadb.socket, "--user", "root", "--interval", "0", "--fail-on", "never", "--history", history).returncode == 0
 
 

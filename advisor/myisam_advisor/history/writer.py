@@ -138,7 +138,9 @@ class History:
         except (OSError, *FILE_FAULTS) as error:
             passing = ("full", "locked", "busy")
             is_full = getattr(error, "errno", None) == errno.ENOSPC or _is_full(path.parent)
-            if is_full or any(word in str(error) for word in passing):
+            # A history that was kept there is of a disk that failed since: the daemon is wanted all the more.
+            has_failed = getattr(error, "errno", None) == errno.EROFS and path.exists()
+            if is_full or has_failed or any(word in str(error) for word in passing):
                 self._say(str(error))
                 return
             raise UserError(

@@ -52,7 +52,7 @@ def expect_place(path: Path) -> None:
     except OSError as error:
         raise UserError(f"cannot write into {path.parent}: {error.strerror}. {OTHER_FILE}") from None
     if not os.access(path.parent, os.W_OK):
-        raise UserError(f"cannot write into {path.parent}: you may not. {OTHER_FILE}")
+        raise UserError(f"cannot write into {path.parent}: you may not, or its file system is read-only. {OTHER_FILE}")
     if free is not None and free < LEAST_FREE_BYTES:
         raise UserError(f"{path.parent} has {size(free)} free, and a recording needs more. {OTHER_PLACE}")
 
