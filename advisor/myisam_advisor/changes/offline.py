@@ -75,10 +75,10 @@ def describe_offline(
     findings: tuple[Finding, ...], group: tuple[Statement, ...], known: PlanFacts, rates: RebuildRates
 ) -> Offline:
     """What the statement does to its table."""
-    # DISABLE KEYS takes a moment; ENABLE KEYS behind it is what its group costs, and so is REPAIR behind CHECK.
+    # DISABLE KEYS takes a moment; ENABLE KEYS behind it is what its group costs, and so is REPAIR behind CHECK, or behind FLUSH TABLES.
     command = min(
         (one for one in group if not isinstance(one, Remark)),
-        key=lambda one: (Change.KEYS_OFF in one.changes, bool(one.verb) and not one.rewrites),
+        key=lambda one: (Change.KEYS_OFF in one.changes, not one.rewrites),
     )
     if not command.verb:
         return Offline(findings, group, command.lock, "an unknown time", None, None)

@@ -12,7 +12,7 @@ from myisam_advisor.changes.offline import Offline, describe_offline, in_one_cop
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.planners.base import PlanFacts
-from myisam_advisor.remedies.script import is_plain
+from myisam_advisor.remedies.script import is_offered, is_plain
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import (
     Command,
@@ -155,6 +155,8 @@ def make_plan(
 
 
 def _phase(group: Sequence[Command], present: _Present) -> Phase:
+    if any(map(is_offered, group)):
+        return Phase.OFFLINE
     first = next((command for command in group if not isinstance(command, Remark)), group[0])
     if isinstance(first, ShellLine):
         return Phase.SHELL

@@ -99,9 +99,9 @@ class RemedyGate:
         """The command as this server should have it, with what must come before it."""
         if isinstance(command, SetGlobal) and command.variable == UNINDEXED_LOG and command.switches_on:
             yield from brake(self._state, said)
-        moved = self._rebuild_files.moved_before(command)
-        if moved:
-            yield from moved
+        words = self._rebuild_files.words_before(command)
+        if words:
+            yield from words
             command = replace(command, is_offered=True)
         if command.logged is Logged.UNLESS_TOLD and self._keeps_out_of_the_log:
             quiet = command.unlogged()

@@ -13,24 +13,22 @@ from pathlib import PurePosixPath
 from myisam_advisor.remedies.effects import row_of
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.server_state import ServerState
-from myisam_advisor.remedies.shell_lines import shell_line
-from myisam_advisor.remedies.statements.base import Command, Statement, remark
+from myisam_advisor.remedies.statements.base import Remark, Statement, remark
+from myisam_advisor.texts.lists import listed
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.facts.columns import Row
 
 OVERWRITES_BEFORE = 50535  # MySQL 5.5.34 is the last that was seen to
-OWN_ENDINGS = {
-    ".TMD": ".MYD",
-    ".TMM": ".MYI",
-}  # a rebuild deletes these before it gives theirs to its own (mysys/my_redel.c)
+# A rebuild deletes the table's own before it gives their names to these (mysys/my_redel.c).
+HOLDS = {".TMD": (".MYD", "its rows"), ".TMM": (".MYI", "its index")}
 MAKE_FILES = frozenset({"OPTIMIZE TABLE", "REPAIR TABLE"})
 FAILS = "MySQL writes over none, so that this fails (Can't create new tempfile) and leaves the table crashed"
 IN_WORDS = f"First move away a file of the table's name with .TMD or .TMM, if one is left of a rebuild that ended with the server: {FAILS}."
-ONLY_ROWS = (
-    "Never do so while an OPTIMIZE, a REPAIR or myisamchk is at work on the table. A .TMD without its .MYD, and a .TMM without its .MYI, is all there is of it: "
-    "give it that name instead."
+WHAT_TO_DO = (
+    "If no rebuild of the table is running (SHOW PROCESSLIST), an earlier one left this file: move it out of the directory, or rename it to end in -{}.BAK. "
+    "If one is running, leave it: the server removes the file itself. If {} is gone, {} may be in this file alone: do not delete it."
 )
-NAMED_FILES = 3  # of a table of many partitions; all are renamed alike
+NAMED_FILES = 3  # of a table of many partitions
 # Other characters stand in names of directories as codes.
 _PLAIN = re.compile(r"[0-9A-Za-z_]+")
 
@@ -50,40 +48,26 @@ class RebuildFiles:
         if found is None:
             yield IN_WORDS
         elif found:
-            files = _named(found)
             is_left = all(row["written_since_start"] == 0 for row in found)
-            lies = f"{files} of a rebuild that ended with the server" if is_left else files
-            unless = (
-                ""
-                if is_left
-                else " Unless a rebuild of the table is at work, which removes it at its end, one that ended left it."
-            )
-            yield f"First move {lies} away: {FAILS}.{unless} {ONLY_ROWS}"
+            left = ", left by a rebuild that ended with the server" if is_left else ""
+            files, lies = listed(_names(found), NAMED_FILES), "lies" if len(found) == 1 else "lie"
+            yield f"Beside the table {lies} {files}{left}: {FAILS}. What to do first stands before the statement."
 
-    def moved_before(self, command: Statement) -> Sequence[Command]:
-        """What a person does first; nothing where no file lies there, or nobody can say."""
-        found = self._beside(command) if self._matter_to(command) else None
-        return [self._moved(command, str(row["file_name"])) for row in found or ()]
+    def words_before(self, command: Statement) -> Sequence[Remark]:
+        """What a person looks at and does first, in words: the server may be writing the file. Nothing where no file lies there, or nobody can say."""
+        names = _names((self._beside(command) if self._matter_to(command) else None) or ())
+        where = self._directory_of(command)
+        said = [remark(f"{name} ({where}): {_what_to_do(name)}") for name in names[:NAMED_FILES]]
+        more = len(names) - NAMED_FILES
+        return [*said, remark(f"{more} more such files lie there: the same holds for each.")] if more > 0 else said
 
-    def _moved(self, command: Statement, file: str) -> Command:
+    def _directory_of(self, command: Statement) -> str:
         directory = self._known.all.single("server").get("data_directory")
         schema = str(command.table[0]) if command.table else ""
-        kept = f"{file[:-4]}-{file[-3:]}.BAK"
-        by_hand = f"first rename {printable(file)} in the database's directory, while no rebuild of the table is at work, so that it ends in .BAK"
-        if not (
-            isinstance(directory, str)
-            and directory.startswith("/")
-            and directory.isprintable()
-            and file.isprintable()
-            and _PLAIN.fullmatch(schema)
-        ):
-            return remark(by_hand)
-        own = f"{file[:-4]}{OWN_ENDINGS.get(file[-4:], '')}"
-        beside, old, new = (str(PurePosixPath(directory, schema, name)) for name in (own, file, kept))
-        return shell_line(
-            "test -e {} && test ! -e {} && mv {} {}  # while no rebuild of the table is at work",
-            beside, new, old, new, meant=by_hand,
-        )  # fmt: skip
+        is_path = isinstance(directory, str) and directory.startswith("/") and directory.isprintable()
+        if not is_path or not _PLAIN.fullmatch(schema):
+            return "in the database's directory"
+        return f"in {PurePosixPath(str(directory), schema)}"
 
     def _matter_to(self, command: Statement) -> bool:
         overwrites = self._state.is_mariadb or self._state.is_before(OVERWRITES_BEFORE)
@@ -97,7 +81,11 @@ class RebuildFiles:
         return None if any(row["file_name"] is None for row in found) else found
 
 
-def _named(found: Sequence[Row]) -> str:
-    names = sorted(printable(str(row["file_name"])) for row in found)
-    more = f" and {len(names) - NAMED_FILES} more" if len(names) > NAMED_FILES else ""
-    return ", ".join(names[:NAMED_FILES]) + more
+def _names(found: Iterable[Row]) -> list[str]:
+    return sorted(printable(str(row["file_name"])) for row in found)
+
+
+def _what_to_do(name: str) -> str:
+    stem, ending = name[:-4], name[-4:]
+    own, held = HOLDS.get(ending, HOLDS[".TMD"])
+    return WHAT_TO_DO.format(ending[1:], f"{stem}{own}", held)

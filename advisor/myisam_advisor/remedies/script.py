@@ -76,7 +76,7 @@ def for_copying(commands: Iterable[Command]) -> list[str]:
 class Portion:
     """Lines that a person copies at once, for an SQL client or for a shell.
 
-    `is_altered` where some are in comments that would have run; `offers` where some are because something comes before them.
+    `is_altered` where some are in comments for a name in them; `offers` where some are because something comes before them.
     """
 
     in_shell: bool
@@ -129,7 +129,7 @@ def _by_reader(groups: Iterable[Sequence[Command]]) -> Iterator[Portion]:
         yield Portion(
             in_shell,
             tuple(line for _, line in of_one),
-            any(text_of(one) != line and not is_offered(one) for one, line in of_one),
+            any(not (is_plain(text_of(one)) or is_offered(one)) for one, _ in of_one),
             any(is_offered(one) for one, _ in of_one),
         )
 

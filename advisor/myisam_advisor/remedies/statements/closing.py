@@ -85,8 +85,8 @@ def copied_first(
     groups: Sequence[tuple[AnyCommand, ...]],
 ) -> tuple[Sequence[tuple[AnyCommand, ...]], tuple[AnyCommand, ...]]:
     """The groups from the first that goes over a table on, and all that must stand before it: nothing of a repair runs without its copy."""
-    verbs = [next((one.verb for one in group if isinstance(one, Statement) and one.verb), "") for group in groups]
-    if REPAIR not in verbs:
+    verbs = [[one.verb for one in group if isinstance(one, Statement) and one.verb] for group in groups]
+    if not any(REPAIR in of_group for of_group in verbs):
         return groups, ()
-    first = next(place for place, verb in enumerate(verbs) if verb)
+    first = next(place for place, of_group in enumerate(verbs) if of_group)
     return groups[first:], tuple(command for group in groups[:first] for command in group)
