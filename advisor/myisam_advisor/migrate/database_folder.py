@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.outside.foreign_files import ForeignFiles
 
 DATA, INDEX = ".MYD", ".MYI"
+REBUILT_DATA = ".TMD"  # storage/myisam/mi_check.c: DATA_TMP_EXT
 # A compressed file may lack these at its end (storage/myisam/mi_check.c, chk_size: MEMMAP_EXTRA_MARGIN).
 MARGIN_BYTES = 7
 # A file that was written later than this before the look may be in the middle of a change.
@@ -93,6 +94,11 @@ class DatabaseFolder:
         ):
             return INDEX
         return "" if all(self.has(f"{file.stem}{DATA}") for file in files) else DATA
+
+    def left_rows(self, files: Sequence[TableFile], rebuild_files: Collection[str]) -> tuple[str, ...]:
+        """The files of rebuilds that hold the rows that are not there; nothing where one of these has none."""
+        left = tuple(sorted(f"{file.stem}{REBUILT_DATA}" for file in files if not self.has(f"{file.stem}{DATA}")))
+        return left if all(name in rebuild_files for name in left) else ()
 
     def cut_off(self, file: TableFile, now: float) -> str:
         """What is said of rows that end before their header says; nothing where they may be in the middle of a change."""

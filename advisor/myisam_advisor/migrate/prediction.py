@@ -289,14 +289,20 @@ def _of_missing(table: FoundTable) -> Refusal:
             f"It may lie under another name, as its rows: see what is said of {old}.",
         )
     if table.missing == DATA:
-        repair = statement("REPAIR TABLE {};", quote_table(*table.name))
-        left = next((file for file in table.rebuild_files if file.endswith(".TMD")), "")
-        mend = f"A rebuild that ended with the server left them in {left}: rename it so that it ends in .MYD, then {repair}"
-        return Refusal(NO_DATA_FILE, "its rows (.MYD) are not there", mend if left else "Restore them from a backup.")
+        return Refusal(NO_DATA_FILE, "its rows (.MYD) are not there", _rows_had_back(table))
     if table.structure.partitioned:
         # REPAIR TABLE ... USE_FRM of a partitioned table is refused: "Can't open table", "Incorrect information in file".
         return Refusal(NO_INDEX_FILE, "the index file (.MYI) of a partition is not there", "Restore it from a backup.")
     return Refusal(NO_INDEX_FILE, "its index file (.MYI) is not there", _from_definition(table))
+
+
+def _rows_had_back(table: FoundTable) -> str:
+    """From what a rebuild left, where it left all that is missing: a partition that has its rows keeps them."""
+    if not table.left_rows:
+        return "Restore them from a backup."
+    repair = statement("REPAIR TABLE {};", quote_table(*table.name))
+    each = "it so that it ends" if len(table.left_rows) == 1 else "each so that it ends"
+    return f"A rebuild that ended with the server left them in {', '.join(table.left_rows)}: rename {each} in .MYD, then {repair}"
 
 
 def _repair(table: FoundTable, here: ServerKind) -> str:

@@ -42,7 +42,7 @@ class FoundTable:
     `problem` is damage of the rows, `header_problem` of the index file's header. `missing` is the ending of the file that is not there;
     `triggers` lie beside it, which MySQL 8.0 and later keep elsewhere. `referred_by` no file tells: see foreign_look.py. `gone` of `union` are
     members of which no file is there, of no engine. `renamed_away` is the name under which its missing files may lie, where a server was killed in an
-    ALTER. `rebuild_files` are what a rebuild left, or works on.
+    ALTER. `rebuild_files` are what a rebuild left, or works on; `left_rows` of them are the rows of each file that is not there, empty where those of one are not.
     """
 
     name: TableName
@@ -60,6 +60,7 @@ class FoundTable:
     gone: tuple[TableName, ...] = ()
     renamed_away: str = ""
     rebuild_files: tuple[str, ...] = ()
+    left_rows: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -270,9 +271,11 @@ def _take(
     if index_elsewhere or data_directory:
         structure = replace(structure, data_directory=data_directory, index_elsewhere=index_elsewhere)
     triggers = any(folder.has(f"{undivided(file.stem)}{TRIGGERS}") for file in files)
+    rebuild_files = tuple(sorted(known.rebuild_files.get(name, ())))
     told = FoundTable(
         name, structure, contents, crashed, problem, idle, (), merged, missing, triggers, damaged,
-        renamed_away=renamed_away if missing == INDEX else "", rebuild_files=tuple(sorted(known.rebuild_files.get(name, ()))),
+        renamed_away=renamed_away if missing == INDEX else "", rebuild_files=rebuild_files,
+        left_rows=folder.left_rows(files, rebuild_files) if missing == DATA else (),
     )  # fmt: skip
     found.tables.append(told)
 

@@ -70,6 +70,31 @@ def test_a_file_that_is_gone_is_no_damage(data: Path, ending: str) -> None:
     assert (told.bytes_after, told.lasting) == (None, None)
 
 
+@pytest.mark.parametrize(("gone", "left", "named"), [
+    (["p0"], ["p0"], "orders#P#p0.TMD: rename it so"),
+    (["p0", "p1"], ["p0", "p1"], "orders#P#p0.TMD, orders#P#p1.TMD: rename each so"),
+    (["p0"], ["p1"], ""),
+    (["p0", "p1"], ["p1"], ""),
+    (["p0"], ["p0", "p1"], "orders#P#p0.TMD: rename it so"),
+    (["p0"], [], ""),
+])  # fmt: skip
+def test_rows_that_a_rebuild_left_go_to_the_partition_that_lacks_them(data: Path, gone: list[str], left: list[str], named: str) -> None:
+    shop = data / "shop"
+    for name in ("p0", "p1"):
+        (shop / f"orders#P#{name}.MYI").write_bytes(header())
+        if name not in gone:
+            (shop / f"orders#P#{name}.MYD").write_bytes(bytes(DATA_BYTES))
+        if name in left:
+            (shop / f"orders#P#{name}.TMD").write_bytes(bytes(DATA_BYTES))
+    for ending in (".MYI", ".MYD"):
+        (shop / f"orders{ending}").unlink()
+    (found,) = find_tables(data, None, ["shop.orders"]).tables
+    assert found.missing == ".MYD"
+    mend = predict([found], "InnoDB", MARIADB, None, Machine())[0].errors[0].mend
+    told = f"A rebuild that ended with the server left them in {named} that it ends in .MYD, then REPAIR TABLE `shop`.`orders`;"
+    assert mend == (told if named else "Restore them from a backup.")
+
+
 @pytest.mark.parametrize(("written", "code"), [(b"nothing", 130), (b"", 130), (header()[:100], 126)])
 def test_a_header_that_is_damaged_is(data: Path, monkeypatch: pytest.MonkeyPatch, written: bytes, code: int) -> None:
     (data / "shop" / "orders.MYI").write_bytes(written)
