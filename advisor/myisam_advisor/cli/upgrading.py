@@ -114,10 +114,10 @@ def _task(
 
 def _recorded_task(wish: UpgradeWish, described: Mapping[str, str], watched: WatchedServer) -> RecordedTask:
     """The statements for both versions, and where the present one's program may be."""
-    from myisam_advisor.trial.upgrade.carried_settings import CARRIED
+    from myisam_advisor.trial.upgrade.carried_settings import carryable
     from myisam_advisor.trial.upgrade.upgrade_task import RecordedTask
 
-    settings = {name: watched.variables[name] for name in CARRIED if name in watched.variables}
+    settings = carryable(watched.variables)
     chosen = wish.chosen
     return RecordedTask(
         wish.workload or Path(), described, watched.program(""), settings, chosen.budget_seconds, chosen.rounds or None

@@ -77,12 +77,14 @@ def stopword_settings(variables: Mapping[str, str]) -> list[str]:
 
     A file that the private server may not read keeps it from nothing but its stopwords (tried on seven servers).
     """
+    file = stopword_file(variables)
+    return [] if file == BUILT_IN else [f"--ft-stopword-file={file}"]
+
+
+def stopword_file(variables: Mapping[str, str]) -> str:
+    """The watched server's list of stopwords by its whole path: a relative one is below the data directory, and a private server has another."""
     file = variables.get(STOPWORD_FILE, BUILT_IN)
-    return (
-        []
-        if file == BUILT_IN
-        else [f"--ft-stopword-file={PurePosixPath(variables.get('datadir', '/'), file) if file else ''}"]
-    )
+    return file if file in ("", BUILT_IN) else str(PurePosixPath(variables.get("datadir", "/"), file))
 
 
 def run_trial(name: str, material: TrialMaterial, options: TrialOptions, listener: Listener) -> TrialResult:

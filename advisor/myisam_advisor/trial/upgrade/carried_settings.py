@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.watched import SETTINGS
-from myisam_advisor.trial.trial import STOPWORD_FILE
+from myisam_advisor.trial.trial import STOPWORD_FILE, stopword_file
 from myisam_advisor.trial.upgrade.one_table import told_words
 from myisam_advisor.trial.upgrade.recorded_result import ServerSetting
 from myisam_exporter.server.sql import quote_identifier, quote_text, quote_variable, statement
@@ -21,6 +21,12 @@ NAMES = "lower_case_table_names"
 # What decides what a statement means: set on the running server, which says why it refuses a value, where an option would keep it from starting.
 DECIDING = (MODE, CHARSET, COLLATION)
 CARRIED = (*SETTINGS, STOPWORD_FILE)
+
+
+def carryable(variables: Mapping[str, str]) -> dict[str, str]:
+    """The settings of the watched server that both versions are to have, as a server with another data directory takes them."""
+    told = {**variables, STOPWORD_FILE: stopword_file(variables)}
+    return {name: told[name] for name in CARRIED if name in variables}
 
 
 def carried(watched: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:

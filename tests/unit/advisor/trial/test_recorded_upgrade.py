@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
+from myisam_advisor.cli.upgrading import UpgradeWish, _recorded_task
+from myisam_advisor.cli.watched_server import WatchedServer
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice
 from myisam_advisor.trial.statements.answers import Compared
 from myisam_advisor.trial.statements.material import Material
 from myisam_advisor.trial.statements.schedule import UNKNOWN, Schedule, ThreadPlan
+from myisam_advisor.trial.statements.watched import replay_settings
 from myisam_advisor.trial.upgrade import recorded_statements
 from myisam_advisor.trial.upgrade.both_versions import BothServers
 from myisam_advisor.trial.upgrade.carried_settings import carried, options_of
@@ -25,6 +28,8 @@ from myisam_advisor.trial.upgrade.two_answers import Rows, TwoAnswers, held_toge
 from myisam_advisor.trial.upgrade.upgrade_report import as_text
 from myisam_advisor.trial.upgrade.upgrade_result import from_document
 from myisam_advisor.trial.upgrade.upgrade_task import present_program
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.server.location import Location
 from tests.support.upgrades import RECORDED, UPGRADED
 from tests.support.workloads import event
 
@@ -110,6 +115,18 @@ def test_settings_that_somebody_gave_go_with_the_newer_version() -> None:
     assert given == {"sql_mode": "", "key_buffer_size": "1024"}
     assert options_of(given) == ["--loose-key-buffer-size=1024"]
     assert options_of(carried({"ft_stopword_file": ""}, {"ft_stopword_file": "(built-in)"})) == ["--loose-ft-stopword-file="]
+
+
+@pytest.mark.parametrize(("told", "file"), [("stop.txt", "/data/stop.txt"), ("/etc/stop.txt", "/etc/stop.txt"), ("", ""), ("(built-in)", None)])
+def test_both_versions_find_the_stopwords_of_the_watched_server(told: str, file: str | None) -> None:
+    session: Any = None
+    nowhere = Unknown("", "")
+    watched = WatchedServer(session, {"ft_stopword_file": told, "datadir": "/data/", "version": "5.6.51"}, Location(nowhere, nowhere))
+    chosen: Any = SimpleNamespace(budget_seconds=1.0, rounds=0)
+    settings = _recorded_task(UpgradeWish("", None, chosen), {}, watched).variables
+    words = [] if file is None else [f"ft-stopword-file={file}"]
+    assert replay_settings(settings) == [f"--{word}" for word in words]
+    assert options_of(carried(settings, {"ft_stopword_file": "(built-in)"})) == [f"--loose-{word}" for word in words]
 
 
 def test_the_report_tells_refusals_results_speed_and_settings() -> None:

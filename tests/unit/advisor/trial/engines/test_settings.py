@@ -29,6 +29,7 @@ def test_another_release_is_given_only_what_each_takes() -> None:
     words = engine_settings(WATCHED, is_same_release=False)
     assert words == ["--loose-innodb-flush-log-at-trx-commit=2", "--loose-ft-min-word-len=3", f"--loose-innodb-redo-log-capacity={32 * MIB}"]
     assert "--ft-stopword-file=" in engine_settings({**WATCHED, "ft_stopword_file": ""}, is_same_release=False)
+    assert "--ft-stopword-file=/data/stop.txt" in engine_settings({**WATCHED, "ft_stopword_file": "stop.txt", "datadir": "/data/"}, is_same_release=False)
 
 
 def test_a_small_log_would_hold_the_other_engine_up() -> None:
