@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 import click
 
+from myisam_advisor.cli.loader_words import is_unmapped
 from myisam_advisor.reports.exit_status import INTERRUPTED, NAGIOS_STATUSES, NAGIOS_UNKNOWN, READER_LEFT, USER_ERROR
 from myisam_exporter.errors import ByHandError, InterruptedWork, UserError, shortened
 
@@ -45,8 +46,6 @@ REMEDIES_OF_LIMITS = {
     errno.ENFILE: NO_DESCRIPTOR,
     errno.ENOMEM: NO_ROOM_IN_MEMORY,
 }
-# What the loader says of a library for which there were no addresses left.
-NOT_MAPPED = ("failed to map segment", "cannot allocate memory")
 _asked_for_traces = False
 
 
@@ -185,16 +184,16 @@ def _verdict_alone(error: BaseException) -> tuple[int, str]:
 
 def _lacked(error: BaseException) -> str:
     """What the system did not give us, and who decides on that; nothing where it is another error. Python has no type of its own for threads."""
-    if isinstance(error, MemoryError) or _is_unmapped(error):
+    if _lacks_memory(error):
         return NO_MEMORY
     return NO_THREAD if isinstance(error, RuntimeError) and "start new thread" in str(error) else ""
 
 
-def _is_unmapped(error: BaseException) -> bool:
-    """Whether a library had no place in memory; or the interpreter itself lost its way where memory is limited, which it says as SystemError."""
+def _lacks_memory(error: BaseException) -> bool:
+    """Whether memory ended, for us or for a library; or the interpreter itself lost its way where memory is limited, which it says as SystemError."""
     if isinstance(error, SystemError):
         return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
-    return isinstance(error, ImportError) and any(said in str(error) for said in NOT_MAPPED)
+    return isinstance(error, MemoryError) or (isinstance(error, ImportError) and is_unmapped(error))
 
 
 def _interrupted(error: BaseException) -> str:

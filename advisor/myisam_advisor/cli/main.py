@@ -1,6 +1,6 @@
 """Where the program starts: Ctrl-C while its libraries are loaded ends it as Ctrl-C later does, and not in a trace of somebody's import.
 
-Nothing is imported before `main` runs but what the interpreter has at hand. The command line itself: group.py.
+Nothing is imported before `main` runs but what the interpreter has at hand, and a few words. The command line itself: group.py.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+
+from myisam_advisor.cli.loader_words import is_unmapped
 
 # reports/exit_status.py says so too, which is loaded later.
 USER_ERROR, NAGIOS_UNKNOWN, INTERRUPTED = 2, 3, 130
@@ -26,7 +28,7 @@ def main() -> None:
     except (MemoryError, SystemError):
         reason = NO_MEMORY
     except ImportError as error:
-        reason = f"a part of it is missing, install it anew: {error}\n".encode()
+        reason = NO_MEMORY if is_unmapped(error) else f"a part of it is missing, install it anew: {error}\n".encode()
     else:
         return
     # Out here, what the error held is given back: these words need some memory, too.

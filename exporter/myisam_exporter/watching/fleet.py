@@ -151,10 +151,14 @@ class Fleet:
         while True:
             try:
                 return await self._beat(watch, is_wanted)
-            except Exception as error:
+            except MemoryError:
                 with contextlib.suppress(Exception):
-                    _log.warning("the looks at %s ended (%s) and begin again", watch.label, type(error).__name__)
-                await asyncio.sleep(WITHOUT_THREAD_SECONDS)
+                    _log.warning("the looks at %s ended (MemoryError) and begin again", watch.label)
+            except Exception:
+                with contextlib.suppress(Exception):
+                    _log.exception("the looks at %s ended and begin again", watch.label)
+            # Out here, what the error held is given back.
+            await asyncio.sleep(WITHOUT_THREAD_SECONDS)
 
     async def _beat(self, watch: Watch, is_wanted: Callable[[], bool]) -> None:
         """Looks at the watch's pace; the second comes soon, for rates; glances in between."""

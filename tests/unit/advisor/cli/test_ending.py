@@ -30,7 +30,10 @@ def raising(error: BaseException) -> None:
     raise error
 
 
-ERRORS = [KeyError("a"), ValueError("x" * 100_000), RecursionError(), AssertionError(), OverflowError("int too large"), UnicodeEncodeError("ascii", "\ud800", 0, 1, "no"), ZeroDivisionError(), SystemError("\x1b[31m\nTraceback"), GeneratorExit()]
+UNMAPPED = ["libssl.so.3: failed to map segment from shared object", "libssl.so.3: cannot open shared object file: Cannot allocate memory", "libssl.so.3: cannot allocate memory for program header"]
+# The room that the loader keeps for variables of threads is of one size, whatever memory there is.
+NO_ROOM_FOR_THREADS = "libgomp.so.1: cannot allocate memory in static TLS block"
+ERRORS = [KeyError("a"), ValueError("x" * 100_000), RecursionError(), AssertionError(), OverflowError("int too large"), UnicodeEncodeError("ascii", "\ud800", 0, 1, "no"), ZeroDivisionError(), SystemError("\x1b[31m\nTraceback"), ImportError(NO_ROOM_FOR_THREADS), GeneratorExit()]
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
@@ -44,7 +47,7 @@ def test_any_exception_is_one_line_and_status_2(error: BaseException, capsys: py
     assert len(err) < 400
 
 
-LACKS = [(MemoryError(), "there is not enough memory"), (ImportError("libssl.so.3: failed to map segment from shared object"), "there is not enough memory"), (RuntimeError("can't start new thread"), "the system starts no further thread")]
+LACKS = [(MemoryError(), "there is not enough memory"), *((ImportError(said), "there is not enough memory") for said in UNMAPPED), (RuntimeError("can't start new thread"), "the system starts no further thread")]
 
 
 @pytest.mark.parametrize(("error", "said"), LACKS)
@@ -282,7 +285,17 @@ def test_an_interrupt_while_libraries_are_loaded_is_one_line_and_no_trace(is_ign
     assert (done.returncode, done.stdout, done.stderr) == (status, b"", said)
 
 
-@pytest.mark.parametrize(("click", "said"), [("raise MemoryError", main.NO_MEMORY), ("raise SystemError", main.NO_MEMORY), ("import not_there", b"a part of it is missing, install it anew: No module named 'not_there'\n")])
+MISSING = b"a part of it is missing, install it anew: "
+UNLOADED = [
+    ("raise MemoryError", main.NO_MEMORY),
+    ("raise SystemError", main.NO_MEMORY),
+    *((f"raise ImportError({said!r})", main.NO_MEMORY) for said in UNMAPPED),
+    (f"raise ImportError({NO_ROOM_FOR_THREADS!r})", MISSING + f"{NO_ROOM_FOR_THREADS}\n".encode()),
+    ("import not_there", MISSING + b"No module named 'not_there'\n"),
+]
+
+
+@pytest.mark.parametrize(("click", "said"), UNLOADED)
 @pytest.mark.parametrize(("words", "status", "is_nagios"), [(["check"], 2, False), (["check", "--format", "nagios"], 3, True), (["check", "--format=nagios"], 3, True)])
 def test_what_fails_while_libraries_are_loaded_is_no_finding(click: str, said: bytes, words: list[str], status: int, is_nagios: bool, tmp_path: Path) -> None:
     """Status 1 would be findings, or a warning."""

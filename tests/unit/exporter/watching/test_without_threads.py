@@ -49,15 +49,16 @@ def test_a_beat_that_gets_no_thread_goes_on_when_there_is_one(monkeypatch: pytes
     assert [record.message for record in caplog.records if "for now" in record.message] == ["here is not looked at for now: can't start new thread"]
 
 
-def test_a_beat_that_a_fault_ended_begins_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """Without memory what tells of a fault fails, too."""
+@pytest.mark.parametrize(("fault", "told", "is_traced"), [(MemoryError(), "the looks at here ended (MemoryError) and begin again", False), (KeyError("x"), "the looks at here ended and begin again", True)])
+def test_a_beat_that_a_fault_ended_begins_again(fault: Exception, told: str, is_traced: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """Without memory what tells of a fault fails, too; any other is a fault of ours, and its trace says where."""
     looks: list[object] = []
     looked = threading.Event()
 
     def look(watch: object) -> str:
         looks.append(watch)
         if len(looks) < REFUSALS:
-            raise MemoryError
+            raise fault
         looked.set()
         return "nowhere"
 
@@ -71,4 +72,4 @@ def test_a_beat_that_a_fault_ended_begins_again(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(fleets, "_look", look)
     monkeypatch.setattr(fleets, "WITHOUT_THREAD_SECONDS", 0.01)
     asyncio.run(watched())
-    assert [record.message for record in caplog.records if "begin again" in record.message] == ["the looks at here ended (MemoryError) and begin again"] * (REFUSALS - 1)
+    assert [(record.message, bool(record.exc_info)) for record in caplog.records if "begin again" in record.message] == [(told, is_traced)] * (REFUSALS - 1)
