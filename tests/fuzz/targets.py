@@ -253,7 +253,7 @@ def server(data: bytes) -> None:
 
 
 # The collectors that ask the server and nothing else.
-ASKING = frozenset({"variables", "status", "server", "key_caches", "performance_schema", "processlist", "user_statistics"})
+ASKING = frozenset({"variables", "status", "server", "key_caches", "performance_schema", "processlist", "replica", "user_statistics"})
 
 
 def driver() -> Any:

@@ -17,9 +17,9 @@ class Filling:
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
-    def execute(self, statement: str) -> sqlite3.Cursor:
+    def execute(self, statement: str, parameters: Sequence[Value] = ()) -> sqlite3.Cursor:
         """Run one statement."""
-        return self._database.execute(self._expected(statement))
+        return self._database.execute(self._expected(statement), parameters)
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one statement for each row. Raises OverflowError and UnicodeEncodeError where SQLite cannot hold one."""

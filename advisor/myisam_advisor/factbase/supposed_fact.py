@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from myisam_advisor.factbase.filling import Filling
 from myisam_advisor.factbase.guarded_query import GuardedDatabase
 from myisam_advisor.factbase.index_tables import ENDINGS, INDEXES
 from myisam_advisor.factbase.storable import storable
@@ -17,10 +16,11 @@ _SHAPES = {table.name: table.shape for table in TABLES}
 
 
 @contextmanager
-def supposing(database: GuardedDatabase, fact: str, value: Value) -> Iterator[bool]:
+def supposing(database: GuardedDatabase, fact: str, value: Value, give_up: Callable[[], None]) -> Iterator[bool]:
     """Whether the fact, which is unknown in all rows, has this value within the block: a table of many rows without one has no place for it.
 
-    `fact` is `table.column`, `variable.NAME`, `status.NAME` or `status.NAME.per_second`.
+    `fact` is `table.column`, `variable.NAME`, `status.NAME` or `status.NAME.per_second`. Where writing fails `give_up` ends the database: what was
+    supposed would be told as a fact in the next look.
     """
     shown, _, rest = fact.partition(".")
     table = ENDINGS if shown == INDEXES else shown
@@ -30,26 +30,29 @@ def supposing(database: GuardedDatabase, fact: str, value: Value) -> Iterator[bo
     value = storable(value)
     among = "name = ?" if is_pair else "1"
     key: tuple[Value, ...] = (name,) if is_pair else ()
-    with database.filling() as filling:
-        is_there = _is_there(filling, table, name if is_pair else None)
+    with _whole(give_up), database.filling() as filling:
+        is_there = filling.execute(f"SELECT 1 FROM {table} WHERE {among} LIMIT 1", key).fetchone() is not None
         can_be = is_there or is_pair or _SHAPES[shown] == "single"
         if is_there:
-            filling.executemany(f"UPDATE {table} SET {column} = ? WHERE {among}", [(value, *key)])
+            filling.execute(f"UPDATE {table} SET {column} = ? WHERE {among}", (value, *key))
         elif is_pair:
-            filling.executemany(f"INSERT INTO {table} (name, {column}) VALUES (?, ?)", [(name, value)])
+            filling.execute(f"INSERT INTO {table} (name, {column}) VALUES (?, ?)", (name, value))
         elif can_be:
-            filling.executemany(f"INSERT INTO {table} ({column}) VALUES (?)", [(value,)])
+            filling.execute(f"INSERT INTO {table} ({column}) VALUES (?)", (value,))
     try:
         yield can_be
     finally:
-        with database.filling() as filling:
+        with _whole(give_up), database.filling() as filling:
             if is_there:
-                filling.executemany(f"UPDATE {table} SET {column} = NULL WHERE {among}", [key])
+                filling.execute(f"UPDATE {table} SET {column} = NULL WHERE {among}", key)
             elif can_be:
-                filling.executemany(f"DELETE FROM {table} WHERE {among}", [key])
+                filling.execute(f"DELETE FROM {table} WHERE {among}", key)
 
 
-def _is_there(filling: Filling, table: str, name: str | None) -> bool:
-    if name is None:
-        return filling.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
-    return any(row[0] == name for row in filling.execute(f"SELECT name FROM {table}"))
+@contextmanager
+def _whole(give_up: Callable[[], None]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        give_up()
+        raise

@@ -127,7 +127,7 @@ class Inquiry:
         for fact in lacking:
             reason, how = self._why(fact)
             undecided.append(NotEvaluated(rule.id, f"{fact} ({reason})", how, tuple(lacking), reason))
-        return replace(_together(undecided), facts=tuple(lacking))
+        return replace(_together(undecided), facts=tuple(lacking), is_open=True)
 
     def _may_be(self, name: str) -> bool:
         """Whether it is unknown, and may be something: what a source that is off would tell, rules do without; a variable that was not named there is not."""
@@ -147,7 +147,7 @@ class Inquiry:
         # What is kept of parts of a query holds whatever other facts than those of tables are.
         ask = self.database.query if table in PER_TABLE else self._query
         parameters = self._parameters(rule)
-        with supposing(self.database, decider.fact, decider.as_if) as can_be:
+        with supposing(self.database, decider.fact, decider.as_if, self.kept.close) as can_be:
             if not can_be:
                 return False
             try:
@@ -159,7 +159,7 @@ class Inquiry:
                 if error.stopped:
                     return True  # nobody can say that it would be quiet
                 raise
-            return any(objections.against(_candidate(rule, row)) is None for row in found)
+            return not all(objections.speak_against(_candidate(rule, row)) for row in found)
 
     def _exists(self, name: str) -> bool:
         table, _, column = name.partition(".")

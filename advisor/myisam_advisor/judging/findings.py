@@ -121,7 +121,8 @@ class NotEvaluated:
     """A rule that could not be judged: what it needs, in words, and how to have it.
 
     `facts` are the columns, any of which would do; `why` says why they are not there. `object` is what alone could not be judged, where the rule
-    could judge others. `is_stopped` where a shipped rule that may have something serious to say ran out of time or memory.
+    could judge others. `is_stopped` where a shipped rule that may have something serious to say ran out of time or memory; `is_open` where it was
+    asked and found nothing, and an unknown fact might have had it speak.
     """
 
     rule: str
@@ -131,6 +132,7 @@ class NotEvaluated:
     why: str = ""
     object: str = ""
     is_stopped: bool = False
+    is_open: bool = False
 
 
 # What may not have been seen, rules that came to no end, and rates that are not known because counters were set back.

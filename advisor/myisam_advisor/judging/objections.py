@@ -44,6 +44,10 @@ class Objections:
             if (objection := _objection(ask(condition.when), condition.because)).rows
         ]
 
+    def speak_against(self, candidate: Candidate) -> bool:
+        """Whether this candidate is no finding; nothing is put in words."""
+        return any(objection.row_for(candidate) is not None for objection in self._found)
+
     def against(self, candidate: Candidate) -> Dropped | None:
         """Why this candidate is no finding, or None."""
         for objection in self._found:

@@ -172,8 +172,10 @@ def silence_of(judgement: Judgement, interval_seconds: float | None) -> Silence:
     spoken = {rule for rule in found if found.count(rule) < MAXIMUM_FINDINGS_PER_RULE}
     judged = spoken | {*judgement.quiet} | {outcome.rule for outcome in judgement.not_applicable}
     judged |= {one.rule for one in judgement.dropped} | {one.finding.rule for one in judgement.suppressed}
+    # Asked, with nothing found: what it had found has gone, whatever it never knew.
+    judged |= {outcome.rule for outcome in judgement.not_evaluated if outcome.is_open}
     unseen = {rule for spot in judgement.blind if spot.what != LOAD for rule in spot.rules}
-    unseen |= {outcome.rule for outcome in judgement.not_evaluated} | {*judgement.mooted}
+    unseen |= {outcome.rule for outcome in judgement.not_evaluated if not outcome.is_open} | {*judgement.mooted}
     hidden = {(one.rule, one.object) for one in judgement.dropped if not one.contradicted}
     hidden |= {(one.finding.rule, one.finding.object) for one in judgement.suppressed}
     return Silence(frozenset(judged - unseen), frozenset(hidden))

@@ -1,5 +1,7 @@
 """A rule that found nothing, and would speak were a fact as it may be that nobody knows: it says what it needs."""
 
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +11,11 @@ from myisam_advisor.catalogue.rules import Decider, Rule, shipped_rules
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import FactDatabase, open_database
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.factbase.filling import Filling
 from myisam_advisor.factbase.supposed_fact import supposing
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.past import silence_of
 from myisam_advisor.judging.prepared import prepared
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.unknown import Unknown
@@ -92,7 +96,7 @@ def test_a_fact_has_a_value_for_a_question_and_none_afterwards(fact: str, value:
     tables = ("host", "mysqld", "variable", "status", "tables", "indexes")
     with open_database(facts_from_document({"schema": 1, **document})) as database:
         before = [database.query(f"SELECT * FROM {table}").rows for table in tables]
-        with supposing(database, fact, value) as can_be:
+        with supposing(database, fact, value, database.close) as can_be:
             assert can_be
             assert database.query(query).rows == [(value,)]
         assert [database.query(f"SELECT * FROM {table}").rows for table in tables] == before
@@ -101,5 +105,34 @@ def test_a_fact_has_a_value_for_a_question_and_none_afterwards(fact: str, value:
 def test_a_table_of_many_rows_that_has_none_has_no_place_for_a_fact() -> None:
     with FactDatabase().holding(facts_from_document({"schema": 1})) as database:
         for fact in ("tables.rows", "indexes.page_bytes", "processlist.threads"):
-            with supposing(database, fact, 1) as can_be:
+            with supposing(database, fact, 1, database.close) as can_be:
                 assert not can_be
+
+
+def test_where_it_cannot_be_taken_out_again_nobody_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = FactDatabase()
+    database = kept.holding(facts_from_document({"schema": 1, "tables": TABLE}))
+    execute = Filling.execute
+
+    def without_memory(filling: Filling, statement: str, parameters: Sequence[Value] = ()) -> sqlite3.Cursor:
+        if "= NULL" in statement:
+            raise MemoryError
+        return execute(filling, statement, parameters)
+
+    monkeypatch.setattr(Filling, "execute", without_memory)
+    with pytest.raises(MemoryError), supposing(database, "tables.fragments_per_row", 100, kept.close):
+        pass
+    assert kept.holding(facts_from_document({"schema": 1, "tables": TABLE})).query("SELECT fragments_per_row FROM tables").rows == [(None,)]
+
+
+def test_what_speaks_against_it_is_not_put_in_words_then() -> None:
+    rule = own_rule(FULL, ("host.data_directory_free_bytes", 0))
+    wordless = replace(next(one.not_if for one in shipped_rules() if one.not_if)[0], when="SELECT 1 AS one FROM host WHERE swap_total_bytes = 0", because="{{ no.such.word }}")
+    assert list(judged(replace(rule, not_if=(wordless,)), host={"cpu_count": 4, "swap_total_bytes": 0}).quiet) == [SHIPPED.id]
+
+
+def test_what_it_had_found_has_gone_when_it_is_asked_and_finds_nothing() -> None:
+    judgement = judged(own_rule(FULL, ("host.data_directory_free_bytes", 0)), host={"cpu_count": 4})
+    assert SHIPPED.id in silence_of(judgement, 60).judged
+    needing = judged(replace(own_rule(FULL), needs=(("host.data_directory_free_bytes",),)), host={"cpu_count": 4})
+    assert SHIPPED.id not in silence_of(needing, 60).judged
