@@ -5,8 +5,12 @@ from typing import Any
 import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.asking import MAXIMUM_FINDINGS_PER_RULE
+from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from tests.rules.test_cases import CASES
 
 OF_TABLES = ("tables", "indexes")
@@ -51,3 +55,10 @@ def test_four_times_as_many_tables_take_four_times_as_long(name: str) -> None:
     for case in cases:
         few, more = steps(name, case["facts"], FEW), steps(name, case["facts"], MANY)
         assert all(after <= MOST_TIMES * before for before, after in zip(few, more, strict=True)), (case["name"], few, more)
+
+
+def test_of_more_findings_than_are_told_it_is_said() -> None:
+    case = next(case for name, case in CASES if name == "table-crashed" and case["facts"].get("tables") and "fires" in case["expect"])
+    document = {"schema": 1, **many(case["facts"], MAXIMUM_FINDINGS_PER_RULE + 1)}
+    judgement = judge(prepared(facts_from_document(document), Site((RULES["table-crashed"],))))
+    assert "table-crashed finds more than 1,000: the first 1,000 are told." in judgement.warnings

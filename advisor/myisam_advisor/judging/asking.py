@@ -19,7 +19,7 @@ from myisam_advisor.judging.objections import Objections
 from myisam_advisor.judging.resolver import Candidate
 from myisam_advisor.judging.set_back import SetBack
 from myisam_advisor.judging.told import Told
-from myisam_advisor.texts.templates import TextError, object_name
+from myisam_advisor.texts.templates import TextError, count, object_name
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.version_number import text_as_number
@@ -48,6 +48,7 @@ class Inquiry:
         self._set_back = SetBack(facts, self.database)
         self.contradicted: list[Dropped] = []
         self.undecided: list[NotEvaluated] = []
+        self.cut_short: list[str] = []
         variables, status = facts.tables["variable"], facts.tables["status"]
         # By the table's name, whether rates are asked for or values, and the row's name.
         self.pairs: Mapping[str, Mapping[bool, Mapping[str, Value]]] = {
@@ -193,6 +194,9 @@ class Inquiry:
     def _apply(self, rule: Rule) -> list[Candidate] | NotEvaluated:
         parameters = self._parameters(rule)
         result = self._query(rule.query, parameters)
+        if result.truncated:
+            most = count(MAXIMUM_FINDINGS_PER_RULE)
+            self.cut_short.append(f"{rule.id} finds more than {most}: the first {most} are told.")
         found = [_candidate(rule, row) for row in result.dictionaries() if row.get("verdict", 1) != 0]
         try:
             remaining = self._uncontradicted(rule, found, parameters)

@@ -197,7 +197,7 @@ class Suspicion:
 class Judgement:
     """All outcomes over one set of facts.
 
-    `warnings` concern the site's configuration, `memory` is the account of what remedies take, `blind` what was not seen, `mooted` are rules
+    `warnings` concern the site's configuration and what is cut short, `memory` is the account of what remedies take, `blind` what was not seen, `mooted` are rules
     of `not_applicable` that lacked a fact, and would be pointless with it.
     """
 

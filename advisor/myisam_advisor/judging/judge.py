@@ -41,7 +41,8 @@ def judge(
     facts, suspicious = set_aside_contradictions(ready.judged)
     kept = database or FactDatabase(of_many=True)
     try:
-        answers = _answers(site.rules, Inquiry(facts, kept, known, told), known)
+        inquiry = Inquiry(facts, kept, known, told)
+        answers = _answers(site.rules, inquiry, known)
     finally:
         if database is None:
             kept.close()
@@ -71,7 +72,7 @@ def judge(
         answers.contradicted + resolution.dropped + _beside_others(spoken_and_lacking),
         resolution.suppressed,
         suspicious,
-        [*site.warnings, *ready.proofs.refused],
+        [*site.warnings, *ready.proofs.refused, *inquiry.cut_short],
         wording.known.budget,
         answers.seconds,
         blind_spots(facts, unjudged),
