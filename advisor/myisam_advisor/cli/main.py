@@ -27,7 +27,7 @@ def main() -> None:
         _run(is_heard)
     except (MemoryError, SystemError):
         reason = NO_MEMORY
-    except ImportError as error:
+    except (ImportError, OSError) as error:
         reason = NO_MEMORY if is_unmapped(error) else f"a part of it is missing, install it anew: {error}\n".encode()
     else:
         return

@@ -39,6 +39,7 @@ ALLOWED: Mapping[str, Mapping[str, str]] = {
     "myisam_advisor.catalogue.configuration": {".exists": GIVEN},
     "myisam_advisor.history.file": {".is_file": OWN, ".open": OWN},
     "myisam_advisor.history.paths": {".is_file": GIVEN},
+    "myisam_advisor.history.writer": {".exists": GIVEN},
     "myisam_advisor.cli.ending": {"os.open": "/dev/null", "open": "/dev/null"},
     "myisam_advisor.cli.own_password": {"os.open": "/dev/tty"},
     "myisam_advisor.catalogue.shipped_files": {".is_file": SHIPPED},

@@ -291,6 +291,8 @@ UNLOADED = [
     ("raise SystemError", main.NO_MEMORY),
     *((f"raise ImportError({said!r})", main.NO_MEMORY) for said in UNMAPPED),
     (f"raise ImportError({NO_ROOM_FOR_THREADS!r})", MISSING + f"{NO_ROOM_FOR_THREADS}\n".encode()),
+    ("raise OSError(12, 'Cannot allocate memory')", main.NO_MEMORY),
+    ("raise OSError(5, 'Input/output error', 'click.py')", MISSING + b"[Errno 5] Input/output error: 'click.py'\n"),
     ("import not_there", MISSING + b"No module named 'not_there'\n"),
 ]
 
