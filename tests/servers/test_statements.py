@@ -211,7 +211,7 @@ def test_the_live_screen_tells_them_too(server: PrivateServer) -> None:
 
 def test_what_has_no_place_for_statements_is_refused_before_anything_is_watched(mariadb: PrivateServer, tmp_path: Path) -> None:
     for words, said in (
-        (("check", "--statements", "--format", "html"), "--format text and json"),
+        (("check", "--statements", "--format", "html"), "--format json and text"),
         (("check", "3", "--statements"), "leave out NUMBER"),
         (("check", "--statements", "--interval", "0"), "leave out --interval 0"),
         (("top", "--statements", "--daemon", str(tmp_path / "s")), "--statements watches a server"),
