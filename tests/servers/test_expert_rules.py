@@ -254,6 +254,19 @@ def test_a_counter_that_runs_out_is_found_before_inserts_fail(server: PrivateSer
         assert ran(server, "INSERT INTO c VALUES ()", "INSERT INTO c VALUES ()") in (1062, 1264, 167)
 
 
+def test_a_far_number_that_one_row_took_is_left_behind(server: PrivateServer) -> None:
+    with schema(server, "d"):
+        server.execute("CREATE TABLE d.c (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.c VALUES (1), (2), (2147483647)")
+        assert ran(server, "INSERT INTO c VALUES ()") in (1062, 167, 1264, 1467)
+        (found,) = findings(server, "auto-increment-nearly-full")
+        assert "AUTO_INCREMENT = 1 set the counter behind the largest number" in found.recommendation
+        server.execute("UPDATE d.c SET id = 3 WHERE id = 2147483647")
+        assert len(findings(server, "auto-increment-nearly-full")) == 1
+        server.execute("ALTER TABLE d.c AUTO_INCREMENT = 1", "INSERT INTO d.c VALUES ()")
+        assert server.execute("SELECT MAX(id) FROM d.c") == [(4,)]
+        assert findings(server, "auto-increment-nearly-full") == []
+
+
 def run_commands(server: PrivateServer, found: Finding) -> None:
     """What it says, without the remarks between."""
     server.execute(*(str(command).rstrip(";") for command in found.commands if not str(command).startswith("--")))
