@@ -68,12 +68,13 @@ def _unknown(judgement: Judgement, interval_seconds: float | None) -> Verdict | 
         return Verdict(UNKNOWN, spot.sentence, _sentences(spot.why, spot.remedy))
     if not interval_seconds and not _has_no_tables(judgement):
         return Verdict(UNKNOWN, "Not known yet: rates need an interval.", "Only one look was taken so far.")
+    if len(judgement.not_evaluated) > _judged(judgement) and _found(judgement, NO_TABLES) is None:
+        # Silence of most rules is no health, whatever the others hint at: a facts file may hold next to nothing.
+        nothing = "Nothing serious" if judgement.findings else "Nothing"
+        return Verdict(UNKNOWN, f"{nothing} was found, but only {_coverage(judgement)}")
     sample = _found(judgement, NO_SAMPLE)
     if sample is not None:
         return Verdict(UNKNOWN, "There was too little activity for a verdict.", first_sentence(sample.message), sample)
-    if not judgement.findings and len(judgement.not_evaluated) > _judged(judgement):
-        # Silence of most rules is no health: a facts file may hold next to nothing.
-        return Verdict(UNKNOWN, f"Nothing was found, but only {_coverage(judgement)}")
     return None
 
 

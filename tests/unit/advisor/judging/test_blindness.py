@@ -77,6 +77,19 @@ def test_silence_of_most_rules_is_no_health() -> None:
     assert [nagios.exit_status(judgement, facts, Shown(unknown_as=one)) for one in ("ok", "warning", "unknown")] == [0, 1, 3]
 
 
+@pytest.mark.parametrize("hint", ["statistics-never-collected", "insufficient-sample"])
+def test_a_hint_makes_no_health_of_the_silence_of_most_rules(hint: str) -> None:
+    """The example of a facts file that people copy: 141 requests, and next to nothing else. Nagios was told that all was well."""
+    told = Finding(hint, "A hint", "info", "confirmed", "key_cache", "default", None, "Too little.", (), "", "", "", "", "", ())
+    found = Judgement(quiet=["a rule"], findings=[told], not_evaluated=[NotEvaluated(f"rule {number}", "a fact") for number in range(3)])
+    verdict = verdict_of(found, 10.0)
+    assert (verdict.kind, verdict.is_idle) == ("unknown", False)
+    assert verdict.headline.startswith("Nothing serious was found, but only 2 rules could judge; 3 lack a fact")
+    assert nagios.exit_status(found, facts_of(**SEEN), Shown()) == 3
+    # Where most could judge, little activity pages nobody, and a hint is no state.
+    assert nagios.exit_status(replace(found, not_evaluated=found.not_evaluated[:2]), facts_of(**SEEN), Shown()) == 0
+
+
 @pytest.mark.parametrize(("quiet", "lacking", "kind"), [(2, 2, "nothing"), (2, 3, "unknown")])
 def test_as_many_rules_that_judged_as_lack_a_fact_are_a_verdict(quiet: int, lacking: int, kind: str) -> None:
     judgement = Judgement(quiet=["a rule"] * quiet, not_evaluated=[NotEvaluated(f"rule {number}", "a fact") for number in range(lacking)])
