@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
+from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.cli.group import cli
 from tests.support.repository import ROOT
 from tools.fetched_servers import FETCHED_SERVERS, FURTHER_SERVERS
@@ -61,6 +62,14 @@ def test_metrics_are_there() -> None:
     named = {(page.name, name) for page in PAGES if page.name != "munin.md" for name in METRIC.findall(page.read_text())}
     assert len(named) > 60
     assert sorted(f"{page}: {name}" for page, name in named if name not in known | graphs | settings) == []
+
+
+def test_the_example_of_a_first_look_counts_every_rule() -> None:
+    """One finding, and what is quiet or does not apply: it was that of fewer rules for a while."""
+    text = (ROOT / "docs" / "guide" / "first-look.md").read_text()
+    ((quiet, elsewhere),) = re.findall(r"^ quiet +(\d+) rules found nothing; (\d+) do not apply here", text, re.MULTILINE)
+    assert text.count("\n WARNING ") == 1
+    assert 1 + int(quiet) + int(elsewhere) == len(shipped_rules()), "see what a healthy server's check says"
 
 
 @pytest.mark.parametrize(("said", "servers"), [("tested: each collector", FETCHED_SERVERS), ("tested in each run: facts", FURTHER_SERVERS)])
