@@ -41,6 +41,7 @@ from tools.json_tables import fact_table, one_table
 from tools.json_upgrades import upgrade
 
 SEVERITIES: Schema = {"enum": ["critical", "warning", "info"]}
+CONFIDENCES: Schema = {"enum": ["confirmed", "likely", "suspected"]}
 # What a finding has in the document in the place of its remedy.
 REMEDY: dict[str, Schema] = {
     "commands": TEXTS | {"description": "What runs as it stands."},
@@ -77,7 +78,7 @@ def _finding() -> Schema:
     finding["properties"] |= {
         "since": {"type": ["string", "null"], "description": "Since when it has held; null where no history tells."},
         "severity": SEVERITIES,
-        "confidence": {"enum": ["confirmed", "likely", "suspected"]},
+        "confidence": CONFIDENCES,
         "scope": {"enum": ["server", "table", "index", "key_cache"]},
     }
     return finding
@@ -134,25 +135,37 @@ def _facts() -> Schema:
 
 
 def _plan() -> Schema:
-    of_finding = an_object({**ABOUT, "statements": TEXTS})
     step = an_object({**ABOUT, "phase": TEXT, "statements": TEXTS})
+    before = list_of(an_object({"in_shell": {"type": "boolean"}, "text": TEXT})) | {
+        "description": "What is done first, in this order: of a repair, the copy of the table's files."
+    }
     offline = an_object({
-        "findings": list_of(an_object(ABOUT)), "statements": TEXTS, "lock": TEXT, "lasts": TEXT, "needed_bytes": {"type": ["integer", "null"]},
+        "findings": list_of(an_object(ABOUT)), "before": before, "statements": TEXTS, "lock": TEXT, "lasts": TEXT, "needed_bytes": {"type": ["integer", "null"]},
         "free_bytes": {"type": ["integer", "null"]}, "fits": {"type": ["boolean", "null"]}, "afterwards": TEXT,
     })  # fmt: skip
+    finding = an_object({
+        **ABOUT, "severity": SEVERITIES, "confidence": CONFIDENCES, "message": TEXT, "evidence": list_of(shape_of(ShownFact, without=("label",))),
+        "proved": TEXT, "expect": TEXT, "measured": TEXT, "cost": TEXT, "refused": TEXTS,
+    })  # fmt: skip
+    waits = {
+        "type": "boolean",
+        "description": "Whether it is in force from the next restart on only: no statement of the plan sets it at once.",
+    }
+    undo = TEXT | {"description": "What takes it back, in words; empty where statements do."}
     properties = {
         "server": TEXT,
         "notes": TEXTS,
-        "findings": list_of(an_object({**ABOUT, "severity": SEVERITIES, "refused": TEXTS})),
+        "findings": list_of(finding),
         "online": list_of(step),
         "shell": TEXTS,
-        "my_cnf": list_of(an_object({"line": TEXT, "variable": TEXT, "rule": TEXT, "present": {"type": ["string", "null"]}})),
+        "my_cnf": list_of(an_object({"line": TEXT, "variable": TEXT, "rule": TEXT, "present": {"type": ["string", "null"]}, "waits": waits})),
         "init_file": TEXTS,
         "init_file_present": TEXT,
         "offline": list_of(offline),
-        "rollback": list_of(of_finding),
+        "rollback": list_of(an_object({**ABOUT, "statements": TEXTS, "undo": undo})),
         "verification": list_of(an_object({**ABOUT, "verify": TEXT, "statements": TEXTS})),
         "without_change": list_of(an_object({**ABOUT, "recommendation": TEXT})),
+        "not_seen": TEXTS | {"description": "What nobody could judge, in sentences."},
     }  # fmt: skip
     return a_document("A plan", "`plan --format json`: nothing of it was applied.", properties)
 
