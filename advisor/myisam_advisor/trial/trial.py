@@ -18,6 +18,7 @@ from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.full_disks import full, says_full, told
+from myisam_advisor.trial.private.limits import limits_named
 from myisam_advisor.trial.private.machine import expect_room, machine_name
 from myisam_advisor.trial.private.private_server import GONE, PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
@@ -201,7 +202,8 @@ def as_trial_errors(expect_alive: Callable[[], None] = lambda: None) -> Iterator
                 _wait_for_death(expect_alive)
             if says_full(str(error.args[-1])):
                 raise TrialError(full(tempfile.gettempdir())) from error
-            raise TrialError(f"the private server refused: {error.args[-1]} (error {error.args[0]}).") from error
+            refused = f"the private server refused: {error.args[-1]} (error {error.args[0]}). {limits_named(str(error.args[-1]))}"
+            raise TrialError(refused.rstrip()) from error
         if isinstance(error, OSError):
             raise TrialError(told(error)) from error
         raise

@@ -97,6 +97,7 @@ def prove(
 
     It is `record`, `trial replay` and `check` in one. The recording is removed when it ends; what was proved is kept, without statements' values.
     """
+    from myisam_advisor.trial.private.limits import expect_bearable
     from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, be_polite, expect_room, only_one
     from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
     from myisam_advisor.trial.statements.material import ReplayOptions
@@ -106,6 +107,7 @@ def prove(
     if source == SLOW_LOG:
         expect_somebody_to_ask(is_sure)
     end_as_by_interrupt()
+    expect_bearable()
     wish = ReplayWish(None, findings, (), (), "max", interval, history_file)
     # Its statements have their values: they go with this program, also when it is killed.
     with only_one(), ReapedDirectory() as folder:

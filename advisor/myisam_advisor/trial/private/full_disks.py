@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from myisam_advisor.texts.refused_files import DISK_FAILED, FAILED, NO_ROOM
+from myisam_advisor.trial.private.limits import limits_named
 
 # Less than this is none; and so long it is waited for, as what somebody else writes there may go away again.
 ROOM_BYTES = 256 << 10
@@ -36,7 +37,7 @@ def told(error: OSError) -> str:
     if error.errno in NO_ROOM:
         return full(error.filename or tempfile.gettempdir())
     text = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}."
-    return f"{text} {DISK_FAILED}" if error.errno in FAILED else text
+    return f"{text} {DISK_FAILED if error.errno in FAILED else limits_named(text)}".rstrip()
 
 
 def says_full(text: str) -> bool:

@@ -26,13 +26,16 @@ from myisam_advisor.trial.private.asynchronous_io import words_where_requests_ar
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.private.driver import Connection, driver
 from myisam_advisor.trial.private.full_disks import RoomWatch, full, says_full
+from myisam_advisor.trial.private.last_words import last_words
+from myisam_advisor.trial.private.limits import expect_bearable, limits_met
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root, own_number, run, words_before
 
 START_SECONDS = 60.0
 INITIALISE_SECONDS = 120.0
 STOP_SECONDS = 20.0
-LOG_TAIL_BYTES = 2000
+# A backtrace has some kilobytes, and what matters was said before it.
+LOG_TAIL_BYTES = 32 << 10
 # "$0" is the log, "$@" the server: the shell opens the file as the server's user.
 LOGGED = 'exec "$@" >>"$0" 2>&1'
 OF_DICTIONARY = ("--lower-case-table-names=", "--loose-lower-case-table-names=")
@@ -54,7 +57,7 @@ SMALL_SERVER_OPTIONS = {
 
 
 class PrivateServerError(TrialError):
-    """The private server could not be made or started; the message ends with what its error log says."""
+    """The private server could not be made or started; the message ends with what its error log says, and begins with the limit that it met."""
 
 
 class PrivateServer:
@@ -73,6 +76,7 @@ class PrivateServer:
         port: int | None = None,
     ) -> None:
         expect_not_root()
+        expect_bearable()
         self.binaries = binaries
         self.options = list(options)
         self.port = port
@@ -328,19 +332,23 @@ class PrivateServer:
         if room is not None and room.is_full:
             raise PrivateServerError(full(self.directory))
         if is_late:
-            raise PrivateServerError(
-                f"{self.binaries.name} did not make its system tables within {INITIALISE_SECONDS:.0f} s."
+            raise self._failure(
+                f"{self.binaries.name} did not make its system tables within {INITIALISE_SECONDS:.0f} s", said
             )
         # MariaDB's bootstrap goes on without InnoDB where that has no room.
         if process.returncode != 0 or says_full(said):
             raise self._failure(f"could not make the system tables of {self.binaries.name}", said)
 
     def _failure(self, what: str, said: str) -> PrivateServerError:
-        """What failed, with the end of what the server said; where its disk is full, that is why."""
-        return PrivateServerError(full(self.directory) if says_full(said) else f"{what}:\n{said[-LOG_TAIL_BYTES:]}")
+        """What failed, which limit of ours it may have met, and what the server said last; where its disk is full, that is why."""
+        if says_full(said):
+            return PrivateServerError(full(self.directory))
+        heard = last_words(said)
+        parts = (f"{what}.", limits_met(said), f"It said: {heard}" if heard else "It said nothing.")
+        return PrivateServerError(" ".join(filter(None, parts)))
 
     def _log_tail(self) -> str:
         try:
             return run("tail", "--bytes", str(LOG_TAIL_BYTES), "--", str(self.error_log))
         except TrialError:
-            return "(no error log)"
+            return ""

@@ -1,0 +1,94 @@
+"""What limits a process here (getrlimit(2)) and a private server dies of: it is said before anything begins, or in the place of the server's own backtrace.
+
+Where memory ends in one of its threads, Python itself is lost: CPython 3.11 takes an exception's way out for ever while it finds no memory to note the place
+(Python/ceval.c, exception_unwind), holding the interpreter's lock, so that no signal is heard. Nothing of ours can end that, so nothing begins under a limit
+that no private server bears.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Sequence
+
+from myisam_advisor.errors import TrialError
+from myisam_advisor.texts.templates import size
+from myisam_exporter.declaring.lean_dataclasses import dataclass
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One limit of a process.
+
+    Attributes:
+        name: as getrlimit(2) has it.
+        raised_by: what raises it.
+        least: with less than this none of the servers that were asked starts; 0 where none was. In bytes, or a number.
+        usual: many processes have that much, or less is seldom met: a limit from there on is named only where the server says so.
+        words: what servers say that met it.
+    """
+
+    name: str
+    raised_by: str
+    least: int
+    usual: int
+    words: tuple[str, ...]
+    in_bytes: bool = True
+
+    @property
+    def present(self) -> int | None:
+        """The limit of this process, which what it starts inherits; None where there is none."""
+        value = resource.getrlimit(getattr(resource, self.name))[0]
+        return None if value == resource.RLIM_INFINITY else value
+
+    def shown(self, value: int) -> str:
+        """A value of it in words."""
+        return size(value) if self.in_bytes else f"{value:,}"
+
+
+_NO_MEMORY = ("Cannot allocate memory", "ut of memory", "Errcode: 12", "errno: 12", "pthread_create returned 11")
+# Least: measured on eight servers, as private_server.py starts them. The smallest, MySQL 5.5, takes 370 MiB of addresses, MariaDB 10.5 503 MiB, the others more
+# than 512 MiB; InnoDB's first file has 12 MiB; with 24 open files none starts, and MySQL 9.7 does with 40.
+LIMITS = (
+    Limit("RLIMIT_AS", "ulimit -v, LimitAS=", 368 * MIB, 1 << 62, _NO_MEMORY),
+    Limit("RLIMIT_DATA", "ulimit -d, LimitDATA=", 0, 1 << 62, _NO_MEMORY),
+    Limit("RLIMIT_FSIZE", "ulimit -f, LimitFSIZE=", 12 * MIB, 1 << 62, ("File too large", "Errcode: 27", "errno: 27")),
+    Limit("RLIMIT_NOFILE", "ulimit -n, LimitNOFILE=", 25, 256, ("Too many open files", "Errcode: 24", "errno: 24"), in_bytes=False),
+    Limit(
+        "RLIMIT_NPROC", "ulimit -u, LimitNPROC=", 0, 256,
+        ("Resource temporarily unavailable", "errno 11", "errno: 11", "Can't create a new thread", "Can't create thread"),
+        in_bytes=False,
+    ),
+)  # fmt: skip
+
+
+def expect_bearable() -> None:
+    """Raises TrialError under a limit with which no private server starts."""
+    for limit in LIMITS:
+        present = limit.present
+        if present is not None and present < limit.least:
+            raise TrialError(
+                f"{limit.name} is {limit.shown(present)} here, and with less than {limit.shown(limit.least)} no private server starts: "
+                f"raise it ({limit.raised_by})."
+            )
+
+
+def limits_met(said: str) -> str:
+    """A sentence on the limits that a private server may have died of: the low ones, else those of which it speaks; empty where there are none."""
+    low = [limit for limit in LIMITS if (present := limit.present) is not None and present < limit.usual]
+    return _told(low) or limits_named(said)
+
+
+def limits_named(said: str) -> str:
+    """A sentence on the limits of which a server, or the system, speaks; empty where there are none."""
+    return _told([limit for limit in LIMITS if any(words in said for words in limit.words)])
+
+
+def _told(limits: Sequence[Limit]) -> str:
+    met = [
+        f"{limit.name} is {limit.shown(present)} ({limit.raised_by})"
+        for limit in limits
+        if (present := limit.present) is not None
+    ]
+    return f"What limits it here: {'; '.join(met)}. Raise that, and try again." if met else ""
