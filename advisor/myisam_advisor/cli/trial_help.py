@@ -22,8 +22,9 @@ _OF_ONE: Mapping[str, str] = {"--column": "columns", "--index": "drop-index", "-
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of trial beside the experiments: what it does, what it takes beside options, and which options it does not take."""
+    """A kind of trial beside the experiments: what it does, in a few words and in full, what it takes beside options, and which options it does not take."""
 
+    short: str
     text: str
     words: str
     takes_not: frozenset[str]
@@ -31,6 +32,7 @@ class Kind:
 
 KINDS: Mapping[str, Kind] = {
     REPLAY: Kind(
+        "Your own recorded statements, under each change",
         "Send the statements of a recorded workload to a private server with copies of your own tables, under the settings as they are and "
         "under each RULE's change, --set and --sql alone, then under all that pay together: old and new in turn, with a verdict on all statements and on each kind. "
         "Without RULE, --set or --sql, under the changes of all findings.",
@@ -38,12 +40,14 @@ KINDS: Mapping[str, Kind] = {
         _MADE_UP,
     ),
     ENGINE: Kind(
+        "InnoDB and Aria instead of MyISAM",
         "Convert copies of your own tables to InnoDB and Aria on a private server: how long it lasts, how large they become, what fails, whether the rows "
         "are the same, and the same statements on each engine, in turn, with a verdict.",
         "--table DB.TABLE [OPTIONS]",
         _STATEMENTS - {"--workload"} | {"--chart"},
     ),
     UPGRADE: Kind(
+        "A newer server, on copies of your tables",
         "Start copies of your tables under the newer program that --server names: what it refuses, in its own words, and what mends it. "
         "With --workload the recorded statements are sent to the present version and to the newer one: what one of them alone refuses, "
         "which results are others, what becomes faster or slower.",
@@ -108,6 +112,8 @@ class TrialCommand(Described):
         """The options that the experiment takes."""
         asked = _asked(ctx)
         if asked is None:
+            names = sorted(self.experiments)
+            write_pairs(formatter, "Experiments", [(name, _in_short(name)) for name in names])
             super().format_options(ctx, formatter)
             return
         for title, records in option_records(self, ctx):
@@ -140,6 +146,14 @@ def _help(experiment: str, name: str, text: str) -> str:
 def _asked(ctx: click.Context) -> str | None:
     asked = ctx.meta.get(_ASKED)
     return asked if isinstance(asked, str) else None
+
+
+def _in_short(experiment: str) -> str:
+    if experiment in KINDS:
+        return KINDS[experiment].short
+    from myisam_advisor.trial.experiments.base import experiment_named
+
+    return experiment_named(experiment).title
 
 
 def _text(experiment: str) -> str:

@@ -43,3 +43,9 @@ def test_what_works_on_tables_of_your_own_speaks_of_no_made_up_ones(name: str) -
 def test_without_one_all_are_shown() -> None:
     text = shown("--help")
     assert all(name in text for name in ("--workload", "--column", "RULE", "key-cache"))
+
+
+def test_the_help_of_all_lists_each_experiment_with_what_it_is() -> None:
+    listed = shown("--help").partition("\nExperiments:\n")[2].partition("\n\n")[0]
+    assert [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "] == sorted([*experiment_names(), "replay", "engine", "upgrade"])
+    assert "InnoDB and Aria instead of MyISAM" in listed
