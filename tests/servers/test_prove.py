@@ -142,17 +142,17 @@ def test_without_anything_to_try_nothing_is_recorded(mariadb: PrivateServer, sta
     assert mariadb.execute("SHOW GLOBAL STATUS LIKE 'Slow_queries'") == before
 
 
-@pytest.mark.parametrize("mebibytes", [4, 400])
-def test_a_disk_without_room_for_a_trial_is_told_before_anything_is_recorded(state: Path, temporary: Path, mebibytes: int) -> None:
+@pytest.mark.parametrize(("mebibytes", "words_more", "needed"), [(4, (), "600"), (400, (), "600"), (680, ("--table", "shop.words"), r"6[1-4]\d")])
+def test_a_disk_without_room_for_a_trial_is_told_before_anything_is_recorded(state: Path, temporary: Path, mebibytes: int, words_more: tuple[str, ...], needed: str) -> None:
     with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=64K"]) as server, small_disk(temporary / "disk", mebibytes << 10) as disk:
         words(server)
         disk.chmod(0o1777)
         server.execute("SET GLOBAL log_output = 'FILE'", "FLUSH STATUS")
         with searching(server):
-            done = program(state, server, "prove", RULE, "--seconds", "2s", *SURE, "--interval", "2s", temporary=disk)
+            done = program(state, server, "prove", RULE, "--seconds", "2s", *SURE, "--interval", "2s", *words_more, temporary=disk)
         slow = server.execute("SHOW GLOBAL STATUS LIKE 'Slow_queries'")
     assert done.returncode == 2
-    assert re.search(rf"{disk} has .* free, and the trial needs about 600 MiB: make room, choose another TMPDIR, or smaller tables\.\n$", done.stderr), done.stderr
+    assert re.search(rf"{disk} has .* free, and the trial needs about {needed} MiB: make room, choose another TMPDIR, or smaller tables\.\n$", done.stderr), done.stderr
     assert "--output" not in done.stderr
     assert slow == [("Slow_queries", "0")]
 

@@ -110,12 +110,16 @@ def replayed(
     site: SiteOptions,
     program: str,
     options: ReplayOptions,
-    recorded: Callable[[], Path] | None = None,
+    recorded: Callable[[int], Path] | None = None,
 ) -> Replay:
-    """What came of a replay: of the workload that was named, or of one that `recorded` makes once it is known that there is something to try."""
+    """What came of a replay: of the workload that was named, or of one that `recorded` makes once it is known that there is something to try.
+
+    It is told the disk that copies and servers will take at least.
+    """
     from myisam_advisor.cli.kept_trials import statements_per_second
     from myisam_advisor.proofs.structures import structure_of
     from myisam_advisor.trial.private.apart import apart
+    from myisam_advisor.trial.statements.material import servers_disk_bytes
     from myisam_advisor.trial.statements.replay_task import do_replay_task, run_replay_task
     from myisam_advisor.trial.statements.survey import folds_names
     from myisam_advisor.trial.tables.sources import INDEX, header_of
@@ -126,14 +130,13 @@ def replayed(
         workload = surveyed(wish.workload) if wish.workload else None
         watched = watched_server(stack.enter_context(Session(server.target(), server.timeout_seconds)))
         variables = watched.variables
-        if workload is None:
-            _expect_named(copy, watched)
+        named_bytes = _expect_named(copy, watched) if workload is None else 0
         load = statements_per_second(watched.session)
         named = named_changes(wish, variables)
         findings = findings_of(wish, server, site) if wish.findings or not named else []
         if workload is None:
-            expect_something(named, findings, wish)
-            path = recorded() if recorded else Path()
+            least = servers_disk_bytes(expect_something(named, findings, wish), named_bytes)
+            path = recorded(least) if recorded else Path()
             wish, workload = replace(wish, workload=path), surveyed(path)
         if folds_names(variables.get("lower_case_table_names")):
             workload = replace(workload, found=workload.found.folded())
@@ -213,18 +216,20 @@ def _copyable(
     return used, sources, {**missing, **_left_aside(found, wanted)}
 
 
-def _expect_named(copy: CopyOptions, watched: WatchedServer) -> None:
-    """Raises TrialError for a table that was named and cannot be copied: nothing is recorded for it."""
+def _expect_named(copy: CopyOptions, watched: WatchedServer) -> int:
+    """The bytes of the tables that were named. Raises TrialError for one that cannot be copied: nothing is recorded for it."""
     from myisam_advisor.errors import TrialError
     from myisam_advisor.texts.table_names import possible_names
     from myisam_advisor.trial.tables.sources import find_copyable
 
-    directory = watched.directory("a replay copies tables as files")
+    directory, counted = watched.directory("a replay copies tables as files"), 0
     for name in copy.tables:
         names = possible_names(name)
         with find_copyable(directory, names, copy.copy_limit, watched.location.owner) as (sources, missing):
             if not sources:
                 raise TrialError(f"--table {name}: {next(iter(missing.values()), 'write DATABASE.TABLE')}.")
+            counted += sum(source.counted_bytes for source in sources)
+    return counted
 
 
 def _wanted(found: Survey, chosen: Sequence[str]) -> list[TableName]:

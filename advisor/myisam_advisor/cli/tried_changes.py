@@ -62,9 +62,9 @@ class ReplayWish:
             raise click.UsageError("RULE, --workload, --set and --sql belong to replay: myisam-advisor trial replay.")
 
 
-def expect_something(named: Sequence[Variant], findings: Sequence[Finding], wish: ReplayWish) -> None:
-    """Raises TrialError where nothing is to be tried, whichever tables can be copied: then nothing is recorded for it."""
-    variants_of(named, findings, None, wish)
+def expect_something(named: Sequence[Variant], findings: Sequence[Finding], wish: ReplayWish) -> list[Variant]:
+    """What is tried, whichever tables can be copied. Raises TrialError where that is nothing: then nothing is recorded for it."""
+    return variants_of(named, findings, None, wish)
 
 
 def named_changes(wish: ReplayWish, variables: Mapping[str, str]) -> list[Variant]:

@@ -98,7 +98,7 @@ def prove(
     It is `record`, `trial replay` and `check` in one. The recording is removed when it ends; what was proved is kept, without statements' values.
     """
     from myisam_advisor.trial.private.limits import expect_bearable
-    from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, be_polite, expect_room, only_one
+    from myisam_advisor.trial.private.machine import be_polite, expect_room, only_one
     from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
     from myisam_advisor.trial.statements.material import ReplayOptions
 
@@ -113,13 +113,13 @@ def prove(
     with only_one(), ReapedDirectory() as folder:
         output = folder.path / "workload"
 
-        def recorded() -> Path:
+        def recorded(disk_bytes: int) -> Path:
             from myisam_advisor.trial.replay import sender_program
             from myisam_advisor.workload.document import said
 
-            # Without one of these a minute of the server's would be recorded for nothing: two servers are started, whatever is copied.
+            # Without one of these a minute of the server's would be recorded for nothing.
             sender_program()
-            expect_room(folder.path.parent, SERVER_DISK_BYTES, 0)
+            expect_room(folder.path.parent, disk_bytes, 0)
             with _no_output_to_choose():
                 done = record_running(source, Wanted(output, seconds, maximum_rate, is_sure, server))
             for sentence in said(done.header, done.totals):

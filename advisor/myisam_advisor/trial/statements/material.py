@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from myisam_advisor.trial.private.binaries import ServerBinaries
+from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES
 from myisam_advisor.trial.statements.definitions import FUNCTION, TRIGGER, Definition
 from myisam_advisor.trial.statements.sender import MAXIMUM_SPEED
+from myisam_advisor.trial.statements.variants import Variant
 from myisam_advisor.trial.tables.sources import Source
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_advisor.workload.events import Event
@@ -56,3 +58,12 @@ class ReplayOptions:
     speed: str = MAXIMUM_SPEED
     budget_seconds: float | None = 300.0
     maximum_rounds: int | None = None
+
+
+def servers_disk_bytes(variants: Sequence[Variant], copied_bytes: int) -> int:
+    """The disk that the servers of a replay take beyond the first one's own files: one for each change that needs its own, and one for those together.
+
+    Each has the copies, and as much again to work in.
+    """
+    servers = 1 + sum(bool(variant.statements or variant.options) for variant in variants) + (len(variants) > 1)
+    return 2 * servers * copied_bytes + (servers - 1) * SERVER_DISK_BYTES

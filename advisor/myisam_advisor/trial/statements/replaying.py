@@ -16,7 +16,7 @@ from myisam_advisor.proofs.proof import WORTH_IT
 from myisam_advisor.texts.templates import duration, object_name
 from myisam_advisor.trial.budget import SHORTEST_RUN, WAVE_SECONDS
 from myisam_advisor.trial.listener import Listener
-from myisam_advisor.trial.private.machine import SERVER_DISK_BYTES, expect_room, machine_name
+from myisam_advisor.trial.private.machine import expect_room, machine_name
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
@@ -26,7 +26,7 @@ from myisam_advisor.trial.statements.effects import Effects
 from myisam_advisor.trial.statements.fidelity import fidelity_of
 from myisam_advisor.trial.statements.figures import answered_otherwise, compare, kinds_of
 from myisam_advisor.trial.statements.made_definitions import make_definitions
-from myisam_advisor.trial.statements.material import Material, ReplayOptions
+from myisam_advisor.trial.statements.material import Material, ReplayOptions, servers_disk_bytes
 from myisam_advisor.trial.statements.parts import Part, Parts, databases_of
 from myisam_advisor.trial.statements.replay_result import Fidelity, KindResult, ReplayResult, VariantResult
 from myisam_advisor.trial.statements.same_values import Asked, asked_twice, other_values, to_ask
@@ -83,8 +83,7 @@ class _Replay:
 
     def _expect_room(self, found: Survey, variants: Sequence[Variant]) -> None:
         copied = sum(source.counted_bytes for source in self._material.sources)
-        servers = 1 + sum(bool(variant.statements or variant.options) for variant in variants) + (len(variants) > 1)
-        disk = 2 * servers * copied + (servers - 1) * SERVER_DISK_BYTES + schedule_bytes(found)
+        disk = servers_disk_bytes(variants, copied) + schedule_bytes(found)
         expect_room(self._folder, disk, ROOM_FOR_DATA * copied)
 
     def _measured(self, server: PrivateServer, found: Survey, variants: Sequence[Variant]) -> ReplayResult:
