@@ -1,5 +1,6 @@
 """The script is run when the world moved on: what became another table stops it before the ALTER, with words that say so; what did not is converted."""
 
+import re
 import subprocess
 from contextlib import closing
 
@@ -122,6 +123,31 @@ def test_a_table_that_became_a_part_of_a_merge_table_stops_it(server: PrivateSer
         server.execute("DROP TABLE m", database="else where")
         assert said_of(server, script) == ""
         assert engines(server, "world")["t"] == "InnoDB"
+
+
+@on_every_server
+def test_a_table_that_was_added_to_a_merge_table_stops_it_behind_its_alter_and_the_way_back_gives_the_merge_table_back(server: PrivateServer) -> None:
+    """No table tells the members. What opened before the ALTER, and does not behind it, lost one."""
+    merge = TABLE.replace("MyISAM", "MRG_MyISAM")
+    with schema(server, "world"), schema(server, "else where"):
+        server.execute(*(f"CREATE TABLE {name} {TABLE}" for name in "ptuv"), *(f"INSERT INTO {name} VALUES (1, 'one')" for name in "tuv"), database="world")
+        # One that has members and no rows, one that has none, and one that opens no more.
+        server.execute(f"CREATE TABLE m {merge} UNION=(world.p)", f"CREATE TABLE none {merge} UNION=()", f"CREATE TABLE gone {TABLE}", f"CREATE TABLE closed {merge} UNION=(gone)", "DROP TABLE gone", database="else where")
+        script = script_of(server, "world")
+        assert [line.split("`")[3] for line in script.splitlines() if line.startswith("ALTER")] == ["t", "u", "v"]
+        server.execute("ALTER TABLE m UNION=(world.p, world.t)", database="else where")
+        is_old = server.binaries.name == "mysql-5.5"
+        for options in ([], ["--force"]):
+            said = said_of(server, script, *options)
+            assert "the value of 'a MERGE table got this member since the script was made and opens no more - run the statement at Back: world.t'" in said
+            assert is_old or engines(server, "world") == {"p": "MyISAM", "t": "InnoDB", "u": "MyISAM", "v": "MyISAM"}
+            (way_back,) = re.findall(r"^-- Back: (ALTER TABLE `world`\.`t` .*);$", script, re.MULTILINE)
+            server.execute(way_back)
+            assert server.execute("SELECT id, t FROM m", database="else where") == [(1, "one")]
+        if not is_old:
+            assert said_of(server, script_of(server, "world")) == ""
+            assert engines(server, "world") == {"p": "MyISAM", "t": "MyISAM", "u": "InnoDB", "v": "InnoDB"}
+            assert server.execute("SELECT id, t FROM m", database="else where") == [(1, "one")]
 
 
 @pytest.mark.parametrize(("name", "mode"), [("mysql-8.0", "HIGH_NOT_PRECEDENCE"), ("mysql-5.6", "HIGH_NOT_PRECEDENCE"), ("mariadb-10.11", "EMPTY_STRING_IS_NULL,HIGH_NOT_PRECEDENCE")])

@@ -15,7 +15,15 @@ from myisam_advisor.migrate.places import NOT_GIVEN_BACK
 from myisam_advisor.migrate.prediction import Migration, Prediction
 from myisam_advisor.migrate.replication import of_replication
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
-from myisam_advisor.migrate.unchanged import ALIKE, forgets, moved_on, stops_as_lost, writes_again
+from myisam_advisor.migrate.unchanged import (
+    ALIKE,
+    forgets,
+    moved_on,
+    no_merge_lost,
+    open_merges,
+    stops_as_lost,
+    writes_again,
+)
 from myisam_advisor.migrate.way_back import back, without_comment
 from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
 from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain, offered
@@ -31,7 +39,7 @@ LARGE_BYTES = 1 << 30
 # What is to be looked at before the ALTER: it may stop it, or an INSERT long afterwards.
 TO_LOOK_AT = frozenset({
     "zero-dates", "full-row", "check-refused", "prefix-shortened", "dates-lost", "generated-refused", "document-numbers", "row-beyond-log",
-    "foreign-key-alive", "float-limit", "counter-beyond",
+    "foreign-key-alive", "float-limit", "counter-beyond", "default-lost",
 })  # fmt: skip
 # Why an ALTER stands in comments, and what is to be done first.
 HELD = {
@@ -46,7 +54,12 @@ STOPS = statement("SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE NOT ({}))
 WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: make room."
 ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."
 # information_schema has no members, and LOAD_FILE no file that is not everybody's to read.
-OF_MERGES = "ALTER TABLE ... UNION of a MERGE table that is there by now is not seen: where one got further members, make this script again."
+OF_MERGES = """\
+ALTER TABLE ... UNION of a MERGE table that is there by now is seen behind the ALTER of its new member alone (error 1231): until the statement at Back
+has run, the MERGE table opens for nobody. Where one got further members, make this script again."""
+OF_MANY_MERGES = "ALTER TABLE ... UNION of a MERGE table that is there by now is not seen, as there are many: where one got further members, make this script again."
+# MySQL 8.0 and later would answer from yesterday.
+ASKS_AGAIN = statement("SET SESSION information_schema_stats_expiry = 0;")
 # By the error, which is what somebody has who looks here.
 HOW_IT_STOPS = """\
 Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole.
@@ -125,8 +138,7 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         "mysql < FILE, without --force; SOURCE goes on behind errors. The settings above are of the session: run them first in each one.\n"
         f"{HOW_IT_STOPS}"
     )
-    if migration.merges:
-        yield in_comments(OF_MERGES)
+    yield from _of_merges(migration)
     yield in_comments(WAITS_FOR_ROOM)
     if migration.here.keeps_dictionary:
         yield in_comments(ENDS_THE_SERVER)
@@ -148,6 +160,15 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         yield in_comments(
             "Which statements mean another thing afterwards: myisam-advisor migrate, without --format sql."
         )
+
+
+def _of_merges(migration: Migration) -> Iterator[str]:
+    """What is said and set where there are MERGE tables."""
+    if migration.merges:
+        asked = open_merges(migration.merges)
+        yield in_comments(OF_MERGES if asked else OF_MANY_MERGES)
+        if asked and migration.here.keeps_dictionary:
+            yield ASKS_AGAIN
 
 
 def _kept_copies(here: ServerKind) -> str:
@@ -255,22 +276,26 @@ def batched(ready: Sequence[Prediction]) -> Iterator[list[Prediction]]:
 
 def _stands(one: Prediction, migration: Migration) -> bool:
     """Whether its statements run as they stand, and are no comments."""
-    return not (migration.here.clustered or _held(one)) and all(map(is_plain, _statements(one, migration.here)))
+    return not (migration.here.clustered or _held(one)) and all(map(is_plain, _statements(one, migration)))
 
 
 def _held(one: Prediction) -> list[Change]:
     return [change for change in one.changes if change.id in HELD]
 
 
-def _statements(one: Prediction, here: ServerKind) -> list[Sql]:
+def _statements(one: Prediction, migration: Migration) -> list[Sql]:
     table = quote_table(*one.name)
     total = values_sum(one.structure.columns)
+    asked = open_merges(migration.merges)
+    lost = no_merge_lost(one.name, migration.merges, migration.here) if asked else ()
     return [
-        forgets(here),
+        forgets(migration.here),
         statement("CHECK TABLE {};", table),
         statement("SELECT COUNT(*), {} INTO @rows_before, @values_before FROM {};", total, table),
         one.unchanged,
+        *([asked] if asked else ()),
         alter(one),
+        *lost,
         statement("SELECT COUNT(*), {} INTO @rows_after, @values_after FROM {};", total, table),
         STOPS,
         statement("CHECK TABLE {};", table),
@@ -280,7 +305,7 @@ def _statements(one: Prediction, here: ServerKind) -> list[Sql]:
 def _table(one: Prediction, migration: Migration) -> Iterator[str]:
     yield ""
     yield in_comments(object_name(*one.name))
-    lines = _statements(one, migration.here)
+    lines = _statements(one, migration)
     for change in one.changes:
         if change.id in TO_LOOK_AT:
             yield offered(f"{change.what} Look first:\n{change.statement}")

@@ -21,8 +21,11 @@ CHANGED = "changed since this script was made - make it again: "
 NOT_COUNTED = "rows not counted - see the error above and make this script again: "
 NEW_MERGE = "a MERGE table that came since this script was made - make it again: "
 LOST_NAME = "a server was killed in an ALTER and a table may have lost its name - see the head of this script"
+LOST_MEMBER = "a MERGE table got this member since the script was made and opens no more - run the statement at Back: "
 DIFFERED = "rows or values of a table above are not as they were before its ALTER - look there first"
 NOW_READ_ONLY = "the server became read-only since this script was made - run it on the source of this replica"
+# More are not asked before and behind each ALTER: each is a line there, and opens all of its members.
+MOST_MERGES = 20
 # Numbers that are not there are not alike: a client that lost its connection between two pasted batches has none, nor has a count that failed.
 ALIKE = statement("(@rows_after = @rows_before AND @values_after <=> @values_before) IS TRUE")
 BINARY = 63
@@ -161,3 +164,40 @@ def moved_on(known: Sequence[TableName], here: ServerKind, *, lost: bool = False
         # Who takes the marks away before an ALTER knows of it.
         return statement("SET @moved_on = {};", merge)
     return statement("SET @moved_on = IF(@@GLOBAL.read_only, {}, {});", quote_text(NOW_READ_ONLY), merge)
+
+
+def open_merges(known: Sequence[TableName]) -> Sql | None:
+    """Before an ALTER: how many MERGE tables open. None where there are none, or more than are asked. One that opens has a length of its rows, without rows, too.
+
+    No table tells the members; but one that lost a member opens no more, and the way back gives it that again.
+    """
+    return statement("SET @merges = ({});", _opening(known)) if 0 < len(known) <= MOST_MERGES else None
+
+
+def no_merge_lost(name: TableName, known: Sequence[TableName], here: ServerKind) -> tuple[Sql, Sql]:
+    """Behind it: ends with error 1231 where fewer open, as the table was added to one after the script was made; for a client that goes on, too."""
+    variable = reads_only(here)
+    return (
+        statement("SET @differed = IF(({}) < @merges, {}, @differed);", _opening(known), quote_text(LOST_MEMBER + ".".join(name))),
+        statement(
+            "SET SESSION {} = COALESCE(@differed, {});",
+            variable, statement("@@sql_mode") if variable == "sql_mode" else quote_text("OFF"),
+        ),
+    )  # fmt: skip
+
+
+def _opening(known: Sequence[TableName]) -> Sql:
+    """Each by its name: MySQL 5.x and MariaDB would open every table of the server for a list."""
+    return statement(
+        "SELECT COUNT(*) FROM (\n{}\n) AS merges",
+        sql_list(
+            (
+                statement(
+                    "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} AND AVG_ROW_LENGTH > 0",
+                    *map(quote_text, name),
+                )
+                for name in sorted(known)
+            ),
+            "\nUNION ALL ",
+        ),
+    )
