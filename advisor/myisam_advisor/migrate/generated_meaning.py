@@ -12,8 +12,8 @@ from myisam_advisor.migrate.change import Change, Subject, filled
 from myisam_advisor.texts.lists import listed
 from myisam_exporter.server.sql import Sql, statement
 
-# Out of range, cut off (MySQL, MariaDB), no value of its type, divided by zero.
-CODES = "1264, 1265, 1406, 1292 or 1365"
+# NULL where there is none, out of range, cut off (MySQL, MariaDB), no value of its type (dates, numbers), divided by zero.
+CODES = "1048, 1264, 1265, 1406, 1292, 1366 or 1365"
 
 
 def generated_changes(subject: Subject) -> Iterator[Change]:

@@ -26,6 +26,7 @@ from myisam_advisor.migrate.table_spaces import tablespace_changes
 from myisam_advisor.migrate.transaction_meaning import transaction_changes
 from myisam_advisor.texts.lists import listed
 from myisam_advisor.texts.templates import object_name
+from myisam_exporter.files import structure as types
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, sql_list, statement
 
 # What InnoDB makes something else of, or nobody anything.
@@ -33,13 +34,19 @@ KEPT_OPTIONS = frozenset({"KEY_BLOCK_SIZE", "AVG_ROW_LENGTH"})
 # Any ALTER makes a YEAR(4) of a YEAR(2): MySQL 5.6, not 5.5, and no MariaDB (10.5 to 11.8).
 WIDENS_YEARS_SINCE = ((5, 6), (100, 0))
 REPAIR_FORCE_SINCE = (11, 5)
+# 8.0.33 leaves empty collections out of an index and counts them all the same; 9.7 and MariaDB 10.5 to 11.8 do not. Between them nothing was tried.
+MISCOUNTS_EMPTY_SHAPES = ((8, 0), (8, 4))
+KEEPS_CONNECTIONS_SINCE = (5, 6)  # of MySQL; MariaDB 10.5 to 11.8 does, but for a table in partitions
+# NEXTVAL is no part of any transaction, whichever engine keeps the row of a SEQUENCE; nothing else may change it, it has no index and takes none (error 4086).
+OF_SEQUENCES = frozenset({"options-ignored", "galera-copies", "statement-log", "table-status"})
 
 
 def changes(subject: Subject) -> tuple[Change, ...]:
     """All of them, those that lose something first."""
     of_engine = _TO_INNODB if subject.to == INNODB else (aria_changes,)
     found = (_of_rows, lost_dates, generated_changes, counter_limits, _short_years, _of_any, *of_engine)
-    return tuple(change for some in found for change in some(subject))
+    told = (change for some in found for change in some(subject))
+    return tuple(one for one in told if not subject.structure.sequence or one.id in OF_SEQUENCES)
 
 
 def _repair(subject: Subject) -> Sql:
@@ -117,9 +124,20 @@ def _of_any(subject: Subject) -> Iterator[Change]:
         yield Change(
             "options-ignored", f"The table's definition goes on showing {', '.join(ignored)}, without effect.", shown
         )
+    if structure.connection and _drops_connection(subject):
+        yield Change(
+            "connection-word",
+            "Its CONNECTION, which means nothing to MyISAM, vanishes from the definition, as by any ALTER, and the way back does not give it: keep it if somebody reads it there.",
+            statement("SHOW CREATE TABLE {};", table),
+        )
     # LOAD INDEX INTO CACHE fills Aria's own cache.
     idle = "CACHE INDEX and LOAD INDEX INTO CACHE do" if subject.to == INNODB else "CACHE INDEX does"
     yield Change("key-cache", f"{idle} nothing any more: its index blocks leave the key cache.")
+
+
+def _drops_connection(subject: Subject) -> bool:
+    kind = subject.kind
+    return subject.structure.partitioned if kind.is_mariadb else kind.version < KEEPS_CONNECTIONS_SINCE
 
 
 def _of_reading(subject: Subject) -> Iterator[Change]:
@@ -196,6 +214,23 @@ def _of_blocks(subject: Subject) -> Iterator[Change]:
             "compressed",
             f"KEY_BLOCK_SIZE={structure.option('KEY_BLOCK_SIZE')} was the size of MyISAM's index blocks; for InnoDB it means compressed pages.",
             _status(subject),
+        )
+
+
+def _of_shapes(subject: Subject) -> Iterator[Change]:
+    first, end = MISCOUNTS_EMPTY_SHAPES
+    kind, structure = subject.kind, subject.structure
+    if kind.is_mariadb or not first <= kind.version < end:
+        return
+    places = {part.column for index in structure.of_kind(types.SPATIAL) for part in index.parts}
+    names = [quote_identifier(structure.columns[place].name) for place in sorted(places)]
+    if names:
+        empty = sql_list((statement("ST_IsEmpty({})", name) for name in names), " OR ")
+        yield Change(
+            "spatial-empty",
+            "Of a table with an empty GEOMETRYCOLLECTION CHECK TABLE says Corrupt, behind the ALTER in the script, too, and marks the SPATIAL index so: it has no entry "
+            "of such a row. No row is lost, and what the index finds is right. MySQL 9.7 says OK.",
+            statement("SELECT COUNT(*) FROM {} WHERE {};", subject.table, empty),
         )
 
 
@@ -284,6 +319,7 @@ _TO_INNODB = (
     moved_places,
     tablespace_changes,
     _of_blocks,
+    _of_shapes,
     _of_logs,
     _of_defaults,
     _of_measures,

@@ -26,8 +26,7 @@ LENIENT_SINCE = (5, 6)
 
 def refused_defaults(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """Defaults that an ALTER may not write again (1067). What drops one drops all: it would be refused for the others."""
-    lenient = not (kind.strict or kind.is_mariadb or kind.version < LENIENT_SINCE)
-    zeros = frozenset() if lenient else kind.date_modes
+    zeros = frozenset() if _is_lenient(kind) else kind.date_modes
     columns = structure.columns
     rules = (
         (NO_ZERO in zeros, [one for one in columns if one.zero_default], ZERO, NO_ZERO, f"without {NO_ZERO}"),
@@ -42,6 +41,11 @@ def refused_defaults(structure: Structure, kind: ServerKind, table: Sql) -> Iter
             f"the default of {listed([column.name for column in of])} is {what}, which sql_mode refuses ({mode})",
             f"{drop}Run the ALTER with an sql_mode {mend}.",
         )
+
+
+def _is_lenient(kind: ServerKind) -> bool:
+    """Whether it takes zeros in defaults whatever sql_mode says of them."""
+    return not (kind.strict or kind.is_mariadb or kind.version < LENIENT_SINCE)
 
 
 def _dropped(columns: list[Column], kind: ServerKind, table: Sql) -> str:
@@ -67,14 +71,22 @@ def refused_dates(structure: Structure, kind: ServerKind, table: Sql) -> Iterato
 
 
 def lost_dates(subject: Subject) -> Iterator[Change]:
-    """The same where sql_mode is not strict: they are lost. 0000-00-00 stays what it is."""
-    kind = subject.kind
+    """The same where sql_mode is not strict: they are lost, of defaults too where these do not stop it. 0000-00-00 stays what it is."""
+    kind, structure = subject.kind, subject.structure
+    partly = [column.name for column in structure.columns if column.partly_zero_default]
+    if partly and NO_PART in kind.date_modes and _is_lenient(kind):
+        yield Change(
+            "default-lost",
+            f"The default of {listed(partly)}, a date without a month or a day, becomes {ZERO}, as by any ALTER, with a warning only; no way back gives it. "
+            f"Run the ALTER with an sql_mode {LIFTED[PARTLY]}.",
+            statement("SHOW CREATE TABLE {};", subject.table),
+        )
     lost = [] if kind.strict else [text for text in _refused(kind) if text != ZERO]
-    if _columns(subject.structure, lost):
+    if _columns(structure, lost):
         yield Change(
             "dates-lost",
             f"A date such as {' or '.join(lost)} becomes {ZERO} in the copy, with a warning only.",
-            _counted(subject.structure, lost, subject.table),
+            _counted(structure, lost, subject.table),
         )
 
 

@@ -21,7 +21,9 @@ INDEX_DIRECTORY_PASSED_OVER = (11, 8)
 FOLLOWED_SINCE = ((5, 6), (10, 0))
 LENIENT = "Run the ALTER behind SET SESSION innodb_strict_mode = OFF; which passes over the directory with a warning."
 # What the way back does not give.
-NOT_GIVEN_BACK = frozenset({"data-directory", "index-directory", "tablespace-word", "short-year"})
+NOT_GIVEN_BACK = frozenset(
+    {"data-directory", "index-directory", "tablespace-word", "short-year", "connection-word", "default-lost"}
+)
 
 
 def refused_places(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:

@@ -240,11 +240,8 @@ def _row_size(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Re
 
 
 def _primary_key(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    if (
-        kind.requires_primary_key
-        and structure.primary is None
-        and (not kind.is_mariadb or not has_row_identity(structure))
-    ):
+    lacks = structure.primary is None and not structure.sequence
+    if kind.requires_primary_key and lacks and (not kind.is_mariadb or not has_row_identity(structure)):
         yield Refusal(
             1173 if kind.is_mariadb else 3750,
             "it has no primary key, and this server requires one",

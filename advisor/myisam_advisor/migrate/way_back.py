@@ -8,13 +8,14 @@ directories (places.py), PAGE_CHECKSUM, which MyISAM knows nothing of, and the c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from myisam_advisor.migrate.innodb_formats import BLOCK_SIZE
 from myisam_advisor.migrate.prediction import Prediction
 from myisam_advisor.migrate.server_kind import ARIA
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.character_sets import character_set
-from myisam_exporter.files.structure import Column, Index, Part
+from myisam_exporter.files.structure import Column, Index, Part, Structure
 from myisam_exporter.server.sql import (
     Sql,
     plain_words,
@@ -25,6 +26,8 @@ from myisam_exporter.server.sql import (
     statement,
 )
 
+# The end of a row's period: MariaDB puts it behind the columns of each UNIQUE index by itself (SYSTEM VERSIONING), and knows no such column in a statement.
+ROW_END = "row_end"
 KINDS = {types.FULLTEXT: "FULLTEXT", types.SPATIAL: "SPATIAL"}
 
 
@@ -34,15 +37,26 @@ def back(one: Prediction) -> tuple[Sql, ...]:
     options = [plain_words(f"ROW_FORMAT={one.structure.row_format or 'DEFAULT'}")]
     if block_size := one.structure.option(BLOCK_SIZE):
         options.append(statement("KEY_BLOCK_SIZE={}", block_size))
-    options += (_as_before(index, one.structure.columns) for index in one.remade)
+    indexes = [_without_period(index, one.structure) for index in one.remade]
+    options += (_as_before(index, one.structure.columns) for index in indexes)
+    # Else an index of a table with history is not dropped (error 4119); the rows and their periods stay as they are.
+    kept = one.structure.system_versioned and indexes
+    before = (statement("SET SESSION system_versioning_alter_history = KEEP;"),) if kept else ()
     # Aria's PAGE_CHECKSUM=1 stays in the definition, and MySQL reads no dump of that; in the same ALTER it is not taken away (MariaDB 10.5 to 11.8).
     further = (statement("ALTER TABLE {} PAGE_CHECKSUM=DEFAULT;", table),) if one.to == ARIA else ()
-    return (statement("ALTER TABLE {} ENGINE=MyISAM, {};", table, sql_list(options)), *further)
+    return (*before, statement("ALTER TABLE {} ENGINE=MyISAM, {};", table, sql_list(options)), *further)
 
 
 def without_comment(one: Prediction) -> Iterator[Index]:
     """The indexes that the way back makes again without the comment that they had."""
     return (index for index in one.remade if index.comment and not _comment(index.comment))
+
+
+def _without_period(index: Index, structure: Structure) -> Index:
+    """An index as its user made it."""
+    *parts, last = index.parts
+    is_added = structure.system_versioned and index.unique and structure.columns[last.column].name == ROW_END
+    return replace(index, parts=tuple(parts)) if is_added and parts else index
 
 
 def _as_before(index: Index, columns: Sequence[Column]) -> Sql:

@@ -50,7 +50,7 @@ from myisam_exporter.files.frm_keys import (
     FullKey,
     parse_full_keys,
 )
-from myisam_exporter.files.frm_texts import parser_names, text_options
+from myisam_exporter.files.frm_texts import has_connection, parser_names, text_options
 from myisam_exporter.files.myi_definition import KEY_FULLTEXT, KEY_NOSAME, KEY_SPATIAL
 from myisam_exporter.files.structure import Column, Index, Part, Structure
 
@@ -64,6 +64,8 @@ ENGINES = {
     17: "CSV",
     ENGINE_ARIA: "Aria",
 }
+# sql/table.cc of MariaDB 10.3 and later: two bits of this byte, of enum ha_choice (2 is HA_CHOICE_YES).
+CHOICES, SEQUENCE_SHIFT, CHOICE_MASK, CHOICE_YES = 39, 4, 3, 2
 # sql/handler.h, enum row_type
 ROW_FORMATS = {1: "FIXED", 2: "DYNAMIC", 3: "COMPRESSED", 4: "REDUNDANT", 5: "COMPACT", 6: "PAGE"}
 # Length; position in the row; what is packed into bits; what the column does by itself; collation; list of members; type; collation.
@@ -157,6 +159,8 @@ def parse_structure(read: Pieces) -> Structure:
         SYSTEM_PERIOD in extras,
         any(kinds & OF_CHECKS for kinds in expressions.values()),
         text_options(extras.get(TEXT_OPTIONS, b"")),
+        sequence=start[CHOICES] >> SEQUENCE_SHIFT & CHOICE_MASK == CHOICE_YES,
+        connection=has_connection(start, read),
     )
 
 

@@ -10,6 +10,7 @@ from myisam_exporter.files.frm_definition import FrmError, Pieces, piece, row_pl
 
 # A segment behind the row of defaults: what a FEDERATED table connects to, the engine, how it is partitioned, names of parsers, a long comment.
 MAXIMUM_SEGMENT_BYTES = 1 << 20
+LENGTH_BYTES = 2  # of each of the first two, before its text
 PARSERS = "parsers"
 # sql/create_options.h: a value that stood in quotes.
 QUOTED = 0x8000
@@ -26,7 +27,7 @@ def parser_names(start: bytes, read: Pieces, count: int) -> list[str]:
     segment = piece(start, read, position + row_bytes, length, PARSERS)
     place = 0
     for _ in range(2):  # the connection, the engine
-        place += 2 + int.from_bytes(segment[place : place + 2], "little")
+        place += LENGTH_BYTES + int.from_bytes(segment[place : place + LENGTH_BYTES], "little")
     place += 5 + int.from_bytes(segment[place : place + 4], "little") + 1  # partitions, and whether they are automatic
     names = segment[place:].split(b"\0")[:-1][:count]
     if len(names) != count or not all(names):
@@ -35,6 +36,14 @@ def parser_names(start: bytes, read: Pieces, count: int) -> list[str]:
         return [name.decode("utf-8") for name in names]
     except UnicodeDecodeError:
         raise FrmError("the name of a parser is no text") from None
+
+
+def has_connection(start: bytes, read: Pieces) -> bool:
+    """Whether what is behind the defaults begins with a CONNECTION. Raises FrmError."""
+    position, row_bytes = row_place(start)
+    if int.from_bytes(start[55:59], "little") < LENGTH_BYTES:
+        return False
+    return any(piece(start, read, position + row_bytes, LENGTH_BYTES, "connection"))
 
 
 def text_options(data: bytes) -> tuple[tuple[str, str], ...]:

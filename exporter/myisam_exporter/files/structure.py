@@ -101,7 +101,8 @@ class Structure:
 
     `options` hold what is not at its default. `engine` is the one that keeps the rows, of a partitioned table its partitions'.
     Of MariaDB's: whether the server keeps the rows' history (`system_versioned`), whether there is a CHECK (`checks`), and what is kept as text
-    for whichever engine knows it (`texts`: names in capitals, values as they were written).
+    for whichever engine knows it (`texts`: names in capitals, values as they were written), and whether it is a SEQUENCE, whose one row NEXTVAL writes.
+    `connection` tells that a CONNECTION was written for it, which may hold a password, and is not kept.
     What links beside the definition tell: `data_directory` is its DATA DIRECTORY, "" where it has none, `index_elsewhere` whether it has an INDEX DIRECTORY.
     """
 
@@ -117,6 +118,8 @@ class Structure:
     texts: tuple[tuple[str, str], ...] = ()
     data_directory: str = ""
     index_elsewhere: bool = False
+    sequence: bool = False
+    connection: bool = False
 
     @property
     def primary(self) -> Index | None:
