@@ -39,6 +39,8 @@ YAML_FACTS = Limits(file_bytes=4 << 20, values=400_000, characters=16 << 20)
 MAXIMUM_INTERVAL_SECONDS = 3_155_760_000
 # A bare number between quotes is meant as text.
 _SCALED = re.compile(r"[0-9]\s*[kmgt]", re.IGNORECASE)
+# Columns that exist only with an interval; `status_per_second` is a table of them.
+RATE = "_per_second"
 SINGULAR_KEYS = frozenset({"schema", "interval_seconds", "time", "tool"})
 # What tells one row from another, where all of it is known.
 _NAMES_OF_ROWS = {
@@ -76,7 +78,10 @@ def read_facts_file(path: str) -> FactSet:
     document = _parse(path, text)
     _keep_version(document, text)
     try:
-        return facts_from_document(document)
+        facts = facts_from_document(document)
+        if facts.interval_seconds is None:
+            _refuse_rates(document)
+        return facts
     except _FactsError as error:
         is_long = len(text) > YAML_FACTS.file_bytes
         where = ".".join(map(str, error.path)) if is_long else f"line {line_of(text, error.path)}"
@@ -157,6 +162,21 @@ def _refuse_twice(tables: dict[str, FactRows]) -> None:
                 raise _FactsError((table, place), f"{'.'.join(map(brief, row))} is there twice in {table}")
             if None not in row:
                 known.add(row)
+
+
+def _refuse_rates(document: dict[str, Any]) -> None:
+    """Rates exist only with an interval: they were judged without one below a first line of "one moment, no rates"."""
+    for table, content in document.items():
+        places = enumerate(content) if isinstance(content, list) else [(None, content)]
+        for place, row in places:
+            for name, value in row.items() if isinstance(row, dict) else ():
+                if value is not None and (table.endswith(RATE) or str(name).endswith(RATE)):
+                    path = (table, name) if place is None else (table, place, name)
+                    raise _FactsError(
+                        path,
+                        f"{_name(path)} is a rate: write interval_seconds, over how many seconds it was taken. "
+                        "Counters since the server's start are no rates: status and key_cache hold them as they are",
+                    )
 
 
 def _parse(path: str, text: str) -> Any:

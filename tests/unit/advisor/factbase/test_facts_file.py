@@ -102,6 +102,9 @@ def test_what_a_snapshot_writes_is_read_again(tmp_path: Path) -> None:
         (2, "schema: 1\ntables: {a: b}\n", "tables must be a list"),
         (2, "schema: 1\nstatus: 3\n", "status must map names"),
         (2, "schema: 1\nstatus_per_second: {Key_reads: fast}\n", "the rate of Key_reads must be a number"),
+        (2, "schema: 1\nstatus_per_second: {Key_reads: 5000}\n", "Key_reads is a rate: write interval_seconds, over how many seconds it was taken"),
+        (3, "schema: 1\nkey_cache:\n- {name: default, reads_per_second: 5000}\n", "reads_per_second is a rate: write interval_seconds"),
+        (2, "schema: 1\nhost: {swap_in_bytes_per_second: 0}\n", "swap_in_bytes_per_second is a rate"),
         (2, "schema: 1\nvariable: {a: [1]}\n", "the value of a must be"),
         (2, "schema: 1\ninterval_seconds: 0\n", "above 0"),
         (2, "schema: 1\nhost: {cpu_iowait_ratio: .nan}\n", "must be a number, not nan"),
@@ -124,6 +127,12 @@ def test_faults_name_the_line(tmp_path: Path, line: int, text: str, message: str
     assert message in str(caught.value)
 
 
+def test_rates_that_are_not_known_need_no_interval(tmp_path: Path) -> None:
+    """`snapshot --interval 0` and people write them so."""
+    told = write(tmp_path / "f.yaml", "schema: 1\nkey_cache: [{name: default, reads_per_second: null}]\nstatus_per_second: {Key_reads: null}\n")
+    assert read_facts_file(told).interval_seconds is None
+
+
 def test_a_file_of_another_release_that_cannot_be_read_is_told_so(tmp_path: Path) -> None:
     told = {"schema": 1, "tool": {"name": "myisam-advisor", "version": "9.1"}, "host": {"further": 3}}
     with pytest.raises(UserError) as caught:
@@ -138,7 +147,7 @@ STRANGE = {
     "sums beyond 2^63": json.dumps({"schema": 1, "tables": [{"schema_name": "s", "table_name": f"t{number}", "data_bytes": 2**63 - 1, "index_bytes": 2**63 - 1, "rows": 2**63 - 1} for number in range(3)]}),
     "a version of 20 digits": "schema: 1\nserver: {version: 99999999999999999999.9.9}\n",
     "a version of 5000 digits": f"schema: 1\nserver: {{version: '{'9' * 5000}.9'}}\n",
-    "a rate of 90 digits": f"schema: 1\nstatus_per_second: {{Key_reads: {'9' * 90}}}\n",
+    "a rate of 90 digits": f"schema: 1\ninterval_seconds: 60\nstatus_per_second: {{Key_reads: {'9' * 90}}}\n",
     "a block of no bytes": "schema: 1\nkey_cache: [{name: x, size_bytes: 5, block_size_bytes: -228}]\n",
     "writes without statements": "schema: 1\ninterval_seconds: 60\nstatus_per_second: {Questions: 0.0, Com_insert: 1.0e+308}\n",
     "writes below nothing": "schema: 1\ninterval_seconds: 60\nstatus_per_second: {Questions: 0.0, Com_insert: -1.0e+308}\n",
