@@ -131,9 +131,14 @@ def _is_watched() -> bool:
 
 
 def _status_of_ended(command: Callable[[], object]) -> int:
+    streams = sys.stdout, sys.stderr
     try:
         command()
     except SystemExit as ended:
+        if sys.stdout is not streams[0]:
+            # click ends every broken pipe with 1, a socket's too, and leaves wrappers that hide it (click/core.py, `main`).
+            sys.stdout, sys.stderr = streams
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from None
         return ended.code if isinstance(ended.code, int) else USER_ERROR if ended.code else 0
     return 0
 

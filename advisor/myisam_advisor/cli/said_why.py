@@ -14,4 +14,5 @@ def said_why(need: str) -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        raise UserError(f"{error} {need}") from error
+        said = str(error)
+        raise UserError(f"{said}{'' if said.endswith('.') else '.'} {need}") from error

@@ -131,7 +131,7 @@ def run(script: str, *words: str, **environment: str) -> subprocess.CompletedPro
     return subprocess.run([sys.executable, "-c", code], capture_output=True, input=b"schema: 1\n", env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment}, timeout=60, check=False)
 
 
-@pytest.mark.parametrize("error", ["PermissionError(13, 'Permission denied', '/x/my.cnf')", "OSError(28, 'No space left on device')"])
+@pytest.mark.parametrize("error", ["PermissionError(13, 'Permission denied', '/x/my.cnf')", "OSError(28, 'No space left on device')", "BrokenPipeError(32, 'Broken pipe')"])
 def test_an_error_of_anything_but_the_output_is_told_on_it(error: str) -> None:
     fault = f"def fail(*_, **__): raise {error}\ncheck.judged = fail"
     reason = error.split("'")[1].encode()
