@@ -137,8 +137,8 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Sql], Statement]
         _maintenance,
     ),
     (
-        late_pattern(rf"CHECK TABLE (?P<name>{_FULL})(?P<how> FAST)?;"),
-        lambda found, _: CheckTable(_name(found["name"]), found["how"] is not None),
+        late_pattern(rf"CHECK TABLE (?P<name>{_FULL})(?P<how> FAST| EXTENDED)?;"),
+        lambda found, _: CheckTable(_name(found["name"]), found["how"] == " FAST", found["how"] == " EXTENDED"),
     ),
     (
         late_pattern(rf"FLUSH(?P<quiet> NO_WRITE_TO_BINLOG)? TABLES(?P<names> {_FULL}(?:, {_FULL})*)?;"),

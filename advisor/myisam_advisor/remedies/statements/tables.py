@@ -250,14 +250,16 @@ class AnalyzeTable(Maintenance):
 
 @dataclass(frozen=True, slots=True)
 class CheckTable(OnTable):
-    """CHECK TABLE; `fast` only where it was not closed properly."""
+    """CHECK TABLE; `fast` only where it was not closed properly, `extended` looks up each row in each index, SPATIAL ones too."""
 
     fast: bool = False
+    extended: bool = False
     verb: ClassVar[str] = "CHECK TABLE"
     rewrites: ClassVar[bool] = False
 
     def _sql(self) -> Sql:
-        return statement("CHECK TABLE {}{};", quoted(self.name), statement(" FAST" if self.fast else ""))
+        how = statement(" FAST") if self.fast else statement(" EXTENDED" if self.extended else "")
+        return statement("CHECK TABLE {}{};", quoted(self.name), how)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from myisam_exporter.files.myi_definition import Definitions, Key
-from myisam_exporter.files.myi_header import FIRST_READ_BYTES, Header, HeaderError, parse_header, read_header_bytes
+from myisam_exporter.files.myi_definition import KEY_SPATIAL, Definitions, Key
+from myisam_exporter.files.myi_header import (
+    FIRST_READ_BYTES,
+    Header,
+    HeaderError,
+    lacks_estimates,
+    parse_header,
+    read_header_bytes,
+)
 from tests.support.myi import beyond_its_pointers, header, of_length
 
 
@@ -192,3 +199,34 @@ def test_an_index_that_forbids_duplicates_is_never_the_superfluous_one() -> None
     assert redundant((1, one), (0, one)) == redundant((1, one), (1, one)) == [(2, 1, True)]
     assert redundant((0, one), (0, two)) == [(1, 2, False)]
     assert redundant((1, one), (0, two)) == []
+
+
+PART = (4, 0, 4)
+PAIR, ONE, PLACE = (1, (PART, PART)), (0, (PART,)), (KEY_SPATIAL, (PART,) * 5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "estimates", "enabled", "lacks"),
+    [
+        ((PAIR, ONE), (0, 1, 0), 3, True),
+        ((PAIR, ONE), (1, 1, 3), 3, False),
+        # ANALYZE passes over a disabled index.
+        ((PAIR, ONE), (1, 1, 0), 1, False),
+        ((PAIR, ONE), (0, 1, 0), 1, True),
+        # As MariaDB 10.11 and MySQL 5.5 leave a table with a SPATIAL index after ANALYZE, then as MySQL 9.7 does, then before it.
+        ((PAIR, PLACE, ONE, (0, (PART, PART))), (1, 1, 6, 6, 6, 6, 3, 6, 1, 0), 15, False),
+        ((PAIR, PLACE, ONE, (0, (PART, PART))), (1, 1, 6, 3, 6, 1, 0, 0, 0, 0), 15, False),
+        ((PAIR, PLACE, ONE, (0, (PART, PART))), (0, 1, 0, 0, 0, 0, 0, 0, 0, 0), 15, True),
+        (((1, (PART,)), PLACE, ONE), (1, 0, 0, 0, 0, 0, 0), 7, True),
+        ((PAIR, PLACE, ONE, PLACE), (1, 1, 6, 6, 6, 6, 3, 6, 6, 6, 6, 0, 0), 15, False),
+        ((PAIR, PLACE, ONE, PLACE), (1, 1, 6, 3, 6, 0, 0, 0, 0, 0, 0, 0, 0), 15, False),
+        # Of indexes that are disabled behind it nothing is missing.
+        ((PAIR, PLACE, ONE), (1, 1, 0, 0, 0, 0, 0, 0), 1, False),
+    ],
+)
+def test_an_estimate_is_missing_only_where_analyze_would_make_it(shape: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...], estimates: tuple[int, ...], enabled: int, lacks: bool) -> None:
+    assert lacks_estimates(estimates, parse_header(header(keys=shape)).definition.keys, enabled) is lacks
+
+
+def test_without_its_indexes_a_missing_estimate_is_believed() -> None:
+    assert lacks_estimates((1, 0), None, 3)
