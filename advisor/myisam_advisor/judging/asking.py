@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from itertools import islice, product
 
 from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Decider, Rule, need_in_words
 from myisam_advisor.factbase.database import FactDatabase
@@ -30,6 +32,9 @@ RULE_SECONDS = 3.0
 NAMED_NEEDS = 3
 # Of more tables a fact is supposed of none: in each look all of them would be gone through. Where they are out of sight, that is said of them.
 MOST_SUPPOSED_TABLES = 1000
+MEANS_TOGETHER = 2
+# Facts that have several values at which a rule speaks are few: more ways are not tried.
+MOST_WAYS = 8
 SCOPES_OF_TABLES = frozenset({"table", "index"})
 CRITICAL = SEVERITIES[0]
 Asked = list[Candidate] | NotEvaluated | NotApplicable
@@ -120,8 +125,7 @@ class Inquiry:
         strange = [name for name in names if not self._exists(name)]
         if strange:
             return self.known_faults.fault(rule, f"facts that exist: there is no {strange[0]}")
-        open_ones = (one for one in rule.not_quiet_without if self._may_be(one.fact) and self._would_speak(rule, one))
-        lacking = list(dict.fromkeys(one.fact for one in open_ones))
+        lacking = self._lacking(rule)
         if not lacking:
             return None
         undecided = []
@@ -129,6 +133,24 @@ class Inquiry:
             reason, how = self._why(fact)
             undecided.append(NotEvaluated(rule.id, f"{fact} ({reason})", how, tuple(lacking), reason))
         return replace(_together(undecided), facts=tuple(lacking), is_open=True)
+
+    def _lacking(self, rule: Rule) -> Sequence[str]:
+        """The unknown facts for want of which it is silent: each that decides alone; where none does, those that do together.
+
+        What one unreadable directory, one right or one source that is missing takes away is seldom a single fact.
+        """
+        unknown = [one for one in rule.not_quiet_without if self._may_be(one.fact)]
+        alone = dict.fromkeys(one.fact for one in unknown if self._would_speak(rule, [one]))
+        if alone:
+            return list(alone)
+        values = [[one for one in unknown if one.fact == fact] for fact in dict.fromkeys(one.fact for one in unknown)]
+        ways = product(*values) if len(values) >= MEANS_TOGETHER else ()
+        deciding = next((list(way) for way in islice(ways, MOST_WAYS) if self._would_speak(rule, way)), [])
+        for one in tuple(deciding):
+            others = [other for other in deciding if other is not one]
+            if others and self._would_speak(rule, others):
+                deciding = others
+        return [one.fact for one in deciding]
 
     def _may_be(self, name: str) -> bool:
         """Whether it is unknown, and may be something: what a source that is off would tell, rules do without; a variable that was not named there is not."""
@@ -141,16 +163,18 @@ class Inquiry:
         is_named = named in self.pairs[table][False] or named in self.pairs[table][True]
         return is_named or f"{table}.*" in self.facts.unknown or not self.pairs[table][False]
 
-    def _would_speak(self, rule: Rule, decider: Decider) -> bool:
-        table = decider.fact.partition(".")[0]
-        if table in PER_TABLE and len(self.facts.tables["tables"].rows) > MOST_SUPPOSED_TABLES:
+    def _would_speak(self, rule: Rule, deciders: Sequence[Decider]) -> bool:
+        """Whether it would, if each of these facts had its value."""
+        of_tables = any(one.fact.partition(".")[0] in PER_TABLE for one in deciders)
+        if of_tables and len(self.facts.tables["tables"].rows) > MOST_SUPPOSED_TABLES:
             return False
         # What is kept of parts of a query holds whatever other facts than those of tables are.
-        ask = self.database.query if table in PER_TABLE else self._query
+        ask = self.database.query if of_tables else self._query
         parameters = self._parameters(rule)
-        with supposing(self.database, decider.fact, decider.as_if, self.kept.close) as can_be:
-            if not can_be:
-                return False
+        with ExitStack() as supposed:
+            for one in deciders:
+                if not supposed.enter_context(supposing(self.database, one.fact, one.as_if, self.kept.close)):
+                    return False
             try:
                 found = [row for row in ask(rule.query, parameters).dictionaries() if row.get("verdict", 1)]
                 if not found or not rule.not_if:

@@ -45,6 +45,32 @@ def test_a_fact_that_would_have_it_speak_is_needed() -> None:
     assert not judgement.quiet
 
 
+SPACE, CORES, SWAP = ("host.data_directory_free_bytes", 0), ("host.cpu_count", 4), ("host.swap_total_bytes", 7)
+
+
+@pytest.mark.parametrize("deciders", [(SPACE, CORES), (SPACE, SWAP, CORES), (SPACE, ("host.cpu_count", 2), CORES)])
+def test_facts_that_would_have_it_speak_together_are_needed_and_no_others(deciders: tuple[tuple[str, int], ...]) -> None:
+    (needing,) = judged(own_rule(FULL, *deciders), host={"memory_bytes": 1}).not_evaluated
+    assert needing.facts == ("host.data_directory_free_bytes", "host.cpu_count")
+    assert needing.needs == "host.data_directory_free_bytes (not in the facts file); host.cpu_count (not in the facts file)"
+
+
+def test_what_is_known_excludes_what_several_would_say_together() -> None:
+    rule = own_rule(f"{FULL} AND memory_bytes > 5", SPACE, CORES)
+    assert list(judged(rule, host={"memory_bytes": 1}).quiet) == [SHIPPED.id]
+
+
+def test_where_no_index_is_known_each_table_may_have_one() -> None:
+    rule = own_rule("SELECT 1 AS verdict FROM indexes WHERE is_packed = 1 AND maximum_key_bytes > 90 AND table_name = 'b'", ("indexes.is_packed", 1), ("indexes.maximum_key_bytes", 100))
+    (needing,) = judged(rule, tables=TABLE).not_evaluated
+    assert needing.facts == ("indexes.is_packed", "indexes.maximum_key_bytes")
+    with open_database(facts_from_document({"schema": 1, "tables": TABLE})) as database:
+        with supposing(database, "indexes.is_packed", 1, database.close) as can_be:
+            assert can_be
+            assert database.query("SELECT schema_name, table_name, is_packed FROM indexes").rows == [("a", "b", 1)]
+        assert database.query("SELECT COUNT(*) FROM _named").rows == database.query("SELECT COUNT(*) FROM _endings").rows == [(0,)]
+
+
 def test_a_fact_that_there_is_not_is_the_rules_fault() -> None:
     judgement = judged(own_rule(FULL, ("host.free", 0)), host={"cpu_count": 4})
     assert [one.needs for one in judgement.not_evaluated] == ["facts that exist: there is no host.free"]
