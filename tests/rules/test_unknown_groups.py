@@ -14,7 +14,19 @@ import pytest
 from myisam_exporter.collectors.base import all_collectors
 from myisam_exporter.facts.columns import TABLES
 from tests.rules.test_cases import CASES
-from tests.rules.test_unknown_facts import ALL_ARE_NAMED, NAMES, NO_SERVER_TELLS, ONE_HEADER, ONE_LIST, RULES, cases_of, facts_in, is_excepted, judged_alone, without
+from tests.rules.test_unknown_facts import (
+    ALL_ARE_NAMED,
+    NAMES,
+    NO_SERVER_TELLS,
+    ONE_HEADER,
+    ONE_LIST,
+    RULES,
+    cases_of,
+    facts_in,
+    is_excepted,
+    judged_alone,
+    without,
+)
 
 ITS_QUERY_SAYS = "its query says so of a cache that is full; one that has room, or holds another engine's tables, is not too small"
 OPTIONAL_RIGHT = "it wants a right that is optional; without it nearly every server would be told of our own questions"
