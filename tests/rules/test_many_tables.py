@@ -1,5 +1,6 @@
 """The work of a rule grows as the tables do that it speaks of, not as their square: of three thousand tables with holes nobody was told, as the query was stopped."""
 
+import shlex
 from typing import Any
 
 import pytest
@@ -55,6 +56,18 @@ def test_four_times_as_many_tables_take_four_times_as_long(name: str) -> None:
     for case in cases:
         few, more = steps(name, case["facts"], FEW), steps(name, case["facts"], MANY)
         assert all(after <= MOST_TIMES * before for before, after in zip(few, more, strict=True)), (case["name"], few, more)
+
+
+def test_one_line_shows_what_the_rebuild_of_all_made() -> None:
+    case = next(case for stem, case in CASES if stem == "fragmented-table" and "fragmented-table" in case["expect"].get("fires", ()) and case["facts"].get("tables"))
+    facts = facts_from_document({"schema": 1, **many(case["facts"], 3)})
+    found = judge(prepared(facts, Site((RULES["fragmented-table"],)))).findings
+    (verify,) = {finding.verify for finding in found}
+    program, command, asked = shlex.split(verify)[:3]
+    assert (program, command) == ("myisam-advisor", "query")
+    named = {row[:2] for row in FactDatabase().holding(facts).query(asked).rows}
+    assert len(found) == len({finding.object for finding in found}) > 1
+    assert {finding.object for finding in found} <= {f"{schema}.{table}" for schema, table in named}
 
 
 def test_of_more_findings_than_are_told_it_is_said() -> None:
