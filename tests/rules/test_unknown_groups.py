@@ -25,6 +25,7 @@ from tests.rules.test_unknown_facts import (
     facts_in,
     is_excepted,
     judged_alone,
+    outcomes,
     without,
 )
 
@@ -119,9 +120,9 @@ def without_all(document: dict[str, Any], gone: Set[str]) -> dict[str, Any]:
 
 
 @cache
-def silent_without_groups(name: str) -> list[tuple[str, str]]:
-    """The groups, each with the case, without which the rule is silent, and none of whose facts alone explains it."""
-    silent = []
+def silent_without_groups(name: str) -> tuple[list[tuple[str, str]], set[str]]:
+    """The groups, each with the case, without which the rule is silent, and none of whose facts alone explains it; and what it says that it needs without others."""
+    silent, needed = [], set()
     for case in cases_of(name, published=False):
         document, proofs = case["facts"], case.get("proofs", ())
         if not judged_alone(RULES[name], document, proofs).findings:
@@ -129,12 +130,14 @@ def silent_without_groups(name: str) -> list[tuple[str, str]]:
         for group, gone in GROUPS.items():
             left = without_all(document, gone)
             judgement = None if left == document else judged_alone(RULES[name], left, proofs)
+            if judgement is not None:
+                needed |= {one for outcome in judgement.not_evaluated for one in outcome.facts}
             if judgement is None or judgement.findings or judgement.not_evaluated or judgement.not_applicable:
                 continue
             alone = ((key, column) for key, column, fact in facts_in(document) if is_gone(key, column, gone) and is_excepted(name, fact))
             if not any(is_silent(name, without(document, key, column), proofs) for key, column in alone):
                 silent.append((group, case["name"]))
-    return silent
+    return silent, needed
 
 
 def is_silent(name: str, document: dict[str, Any], proofs: Any) -> bool:
@@ -162,7 +165,9 @@ def confirmed_without(name: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", RULES)
 def test_without_a_group_of_facts_that_it_was_found_by_a_rule_says_what_it_needs(name: str) -> None:
-    assert [(group, case) for group, case in silent_without_groups(name) if (name, group) not in QUIET_WITHOUT_GROUP] == []
+    assert [(group, case) for group, case in silent_without_groups(name)[0] if (name, group) not in QUIET_WITHOUT_GROUP] == []
+    deciding, needed = {one.fact for one in RULES[name].not_quiet_without}, outcomes(name)[1] | silent_without_groups(name)[1]
+    assert deciding <= needed or deciding <= needed | outcomes(name, published=True)[1], "a case shows that each of them decides"
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -175,7 +180,7 @@ def is_excused(name: str, lacking: str) -> bool:
 
 
 def test_every_exception_of_a_group_is_one() -> None:
-    silent = {(name, group) for name in RULES for group, _ in silent_without_groups(name)}
+    silent = {(name, group) for name in RULES for group, _ in silent_without_groups(name)[0]}
     assert [one for one in QUIET_WITHOUT_GROUP if one not in silent] == []
     confirmed = {(name, lacking) for name in RULES for lacking, _ in confirmed_without(name)}
     assert [(rule, pattern) for rule, pattern in CONFIRMED_WITHOUT if not any(fnmatch(name, rule) and fnmatch(lacking, pattern) for name, lacking in confirmed)] == []
