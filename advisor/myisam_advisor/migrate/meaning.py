@@ -17,6 +17,7 @@ from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
 from myisam_advisor.migrate.generated_meaning import generated_changes
 from myisam_advisor.migrate.kept_texts import kept_changes
 from myisam_advisor.migrate.key_lengths import CUT_CHARACTERS, OLD_PART_BYTES, whole_texts
+from myisam_advisor.migrate.misread_members import misread_changes
 from myisam_advisor.migrate.odd_dates import lost_dates, rows_of
 from myisam_advisor.migrate.places import moved_places
 from myisam_advisor.migrate.refusals import refusals, shortened_indexes
@@ -44,7 +45,16 @@ OF_SEQUENCES = frozenset({"options-ignored", "galera-copies", "statement-log", "
 def changes(subject: Subject) -> tuple[Change, ...]:
     """All of them, those that lose something first."""
     of_engine = _TO_INNODB if subject.to == INNODB else (aria_changes,)
-    found = (_of_rows, lost_dates, generated_changes, counter_limits, _short_years, _of_any, *of_engine)
+    found = (
+        misread_changes,
+        _of_rows,
+        lost_dates,
+        generated_changes,
+        counter_limits,
+        _short_years,
+        _of_any,
+        *of_engine,
+    )
     told = (change for some in found for change in some(subject))
     return tuple(one for one in told if not subject.structure.sequence or one.id in OF_SEQUENCES)
 

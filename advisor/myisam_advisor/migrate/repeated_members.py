@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from myisam_advisor.migrate.misread_members import members_read, misread_columns, way_out
 from myisam_advisor.migrate.refusal import Refusal
 from myisam_advisor.migrate.server_kind import MemberList, ServerKind
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.texts.lists import listed
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.structure import Column, Structure
 from myisam_exporter.outside.numbers import whole_number
 from myisam_exporter.server.session import Session
@@ -31,7 +33,13 @@ _NAME = re.compile(r"[a-z0-9_]+", re.ASCII)
 def with_repeated_members(kind: ServerKind, tables: Sequence[FoundTable], session: Session) -> ServerKind:
     """The same server, by what it says of the members of these tables' columns."""
     lists = list(
-        dict.fromkeys(_list_of(column) for one in tables for column in one.structure.columns if column.members)
+        dict.fromkeys(
+            (column.collation, members)
+            for one in tables
+            for column in one.structure.columns
+            for members in (column.members, column.misread_members)
+            if members
+        )
     )
     names = _names(kind, session) if lists else {}
     asked = sorted((one for one in lists if one[0] in names), key=_differs_in_more_than_capitals)[:MOST_LISTS]
@@ -43,7 +51,14 @@ def refused_members(structure: Structure, kind: ServerKind, table: Sql) -> Itera
     if not kind.strict:
         return
     found = [column.name for column in structure.columns if _is_repeated(column, kind)]
-    if found:
+    misread = misread_columns(structure, kind)
+    if found and misread:
+        yield Refusal(
+            REPEATED,
+            f"of the members of {listed(found)}, as {kind.label} reads them, two are one to the collation, and sql_mode is strict",
+            f"Without a strict sql_mode values would be lost. {way_out(misread, table)}",
+        )
+    elif found:
         yield Refusal(
             REPEATED,
             f"of the members of {listed(found)} two are one to the collation, and sql_mode is strict",
@@ -52,11 +67,8 @@ def refused_members(structure: Structure, kind: ServerKind, table: Sql) -> Itera
 
 
 def _is_repeated(column: Column, kind: ServerKind) -> bool:
-    return len(set(column.members)) < len(column.members) or _list_of(column) in kind.repeated_members
-
-
-def _list_of(column: Column) -> MemberList:
-    return column.collation, column.members
+    members = members_read(column, kind)
+    return len(set(members)) < len(members) or (column.collation, members) in kind.repeated_members
 
 
 def _differs_in_more_than_capitals(one: MemberList) -> bool:
@@ -78,8 +90,18 @@ def _names(kind: ServerKind, session: Session) -> dict[int, tuple[str, str]]:
 
 
 def _repeats(one: MemberList, names: tuple[str, str], session: Session) -> bool:
+    """Of members that are read cut in half, the rest of a character at the end is compared by its bytes, and has no literal."""
+    width = character_set(one[0])[1]
+    by_rest: dict[bytes, list[bytes]] = {}
+    for member in one[1]:
+        whole = len(member) // width * width
+        by_rest.setdefault(member[whole:], []).append(member[:whole])
+    return any(_are_one(members, names, session) for members in by_rest.values() if len(members) > 1)
+
+
+def _are_one(members_of_one_rest: Sequence[bytes], names: tuple[str, str], session: Session) -> bool:
     charset, collation = names
-    first, *others = (_literal(charset, member) for member in one[1])
+    first, *others = (_literal(charset, member) for member in members_of_one_rest)
     members = sql_list((statement("{} AS member", first), *others), " UNION ALL SELECT ")
     question = statement(
         "SELECT COUNT(member) - COUNT(DISTINCT member COLLATE {}) FROM (SELECT {}) AS members",

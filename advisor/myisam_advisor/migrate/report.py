@@ -38,7 +38,7 @@ ELSEWHERE = "by what took how long on another machine: on yours half or four tim
 NAMED = frozenset({
     "merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked", "disk-full", "statement-time", "generated-refused", "document-numbers",
     "row-beyond-log", "foreign-key-alive", "float-limit", "counter-beyond", "check-refused", "dates-lost",
-    "default-lost",
+    "default-lost", "members-misread",
 })  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from myisam_advisor.migrate.change import Change
 from myisam_advisor.migrate.cluster import beside_the_cluster, of_the_cluster
 from myisam_advisor.migrate.limits import DISK_FULL
+from myisam_advisor.migrate.misread_members import MISREAD
 from myisam_advisor.migrate.online import beside_writers
 from myisam_advisor.migrate.places import NOT_GIVEN_BACK
 from myisam_advisor.migrate.prediction import Migration, Prediction
@@ -45,6 +46,7 @@ TO_LOOK_AT = frozenset({
 HELD = {
     "merge-members": "Make a view of its members first, with UNION ALL.",
     DISK_FULL: "Make room first.",
+    MISREAD: "Make this script again then.",
     "read-only": "Run here, it would leave a transaction that the source does not have.",
 }
 # Two rows for one value where they differ: error 1242, at which a client stops. No server needs a routine for that. In brackets, as HIGH_NOT_PRECEDENCE

@@ -1,4 +1,4 @@
-"""How many bytes a value of a column takes, from what a .frm says of it; which bytes are no date of a calendar, and which members an ENUM or SET has.
+"""How many bytes a value of a column takes, from what a .frm says of it; and which bytes are no date of a calendar.
 
 Source: sql/field.cc (make_field), strings/decimal.c (decimal_bin_size), sql-common/my_time.c of MySQL 5.6.
 """
@@ -6,12 +6,9 @@ Source: sql/field.cc (make_field), strings/decimal.c (decimal_bin_size), sql-com
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from datetime import date
 
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.character_sets import character_set
-from myisam_exporter.files.frm_definition import FrmError
 
 _FIXED = {
     types.TINY: 1, types.SHORT: 2, types.LONG: 4, types.FLOAT: 4, types.DOUBLE: 8, types.LONGLONG: 8, types.INT24: 3, types.YEAR: 1,
@@ -27,7 +24,6 @@ _FLOAT = struct.Struct("<f")
 _ANY_DECIMALS = 31  # sql/field.h, NOT_FIXED_DEC: as many as there are
 _DIGITS_BYTES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 _DIGITS_A_GROUP = 9
-FIRST_BEYOND_ASCII = 128
 # 0000-00-00 00:00:00 in the newer DATETIME, whose sign is its highest bit.
 _ZERO_DATETIME = b"\x80\0\0\0\0"
 
@@ -80,42 +76,6 @@ def bytes_of_list(kind: int, members: int) -> int:
         return 1 if members < 256 else 2
     needed = (members + 7) // 8
     return 8 if needed > 4 else needed
-
-
-def members_of(data: bytes) -> list[list[bytes]]:
-    """The members of each ENUM or SET; its first byte is what stands between them, behind the last one with a zero. Raises FrmError."""
-    found, position = [], 0
-    while position < len(data):
-        separator = data[position : position + 1]
-        end = data.find(separator + b"\0", position + 1)
-        if end < 0:
-            raise FrmError("the members of an ENUM or SET do not end")
-        found.append(data[position + 1 : end].split(separator) if end > position else [])
-        position = end + 2
-    return found
-
-
-def plain_members(members: Sequence[bytes], collation: int) -> Sequence[bytes]:
-    """As they are in the column's character set: those of two bytes a character and more stand in hexadecimal (sql/table.cc, unhex_type2). Raises FrmError."""
-    if character_set(collation)[1] == 1:
-        return members
-    try:
-        return [bytes.fromhex(member.decode("ascii")) for member in members]
-    except ValueError:
-        raise FrmError("the members of an ENUM or SET are no hexadecimal digits") from None
-
-
-def that_may_repeat(members: Sequence[bytes], collation: int) -> tuple[bytes, ...]:
-    """All of them where a collation could take two for one: they differ in capitals alone, or hold other letters than those of English. Else none."""
-    alike = len({member.lower() for member in members}) < len(members)
-    return tuple(members) if alike or not all(_is_ascii(member, collation) for member in members) else ()
-
-
-def _is_ascii(member: bytes, collation: int) -> bool:
-    """Whether each character is: of those of two bytes and more the others are zero. Cyrillic letters have no byte beyond ASCII there."""
-    charset, width, _ = character_set(collation)
-    last_bytes = member[0 if charset == "utf16le" else width - 1 :: width]
-    return max(last_bytes, default=0) < FIRST_BEYOND_ASCII and sum(last_bytes) == sum(member)
 
 
 def is_partly_zero_date(kind: int, data: bytes) -> bool:

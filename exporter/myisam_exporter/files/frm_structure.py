@@ -21,9 +21,6 @@ from myisam_exporter.files.frm_column_bytes import (
     is_impossible_date,
     is_partly_zero_date,
     is_zero_date,
-    members_of,
-    plain_members,
-    that_may_repeat,
 )
 from myisam_exporter.files.frm_definition import (
     COLUMNS,
@@ -49,6 +46,13 @@ from myisam_exporter.files.frm_keys import (
     VECTOR,
     FullKey,
     parse_full_keys,
+)
+from myisam_exporter.files.frm_members import (
+    members_of,
+    misread_members,
+    plain_members,
+    shared_lists,
+    that_may_repeat,
 )
 from myisam_exporter.files.frm_texts import has_connection, parser_names, text_options
 from myisam_exporter.files.myi_definition import KEY_FULLTEXT, KEY_NOSAME, KEY_SPATIAL
@@ -246,9 +250,11 @@ def _columns(
     version = int.from_bytes(start[51:55], "little")
     nulls = _NullBits(defaults, int.from_bytes(start[30:32], "little"))
     members = members_of(piece(start, read, form.names_position + form.names_bytes, form.intervals_bytes, COLUMNS))
+    sharing = shared_lists([(words[5], words[4] << 8 | words[7]) for words in _COLUMN.iter_unpack(described)])
     for number, (name, words) in enumerate(zip(names, _COLUMN.iter_unpack(described), strict=True)):
         length, place, packed, does, collation_high, of_members, kind, collation_low = words
         own: Sequence[bytes] = ()
+        misread: tuple[bytes, ...] = ()
         collation = collation_high << 8 | collation_low
         position = int.from_bytes(place, "little") - 1
         expression = expressions.get(number, frozenset())
@@ -266,8 +272,10 @@ def _columns(
         elif kind in (types.ENUM, types.SET):
             own = members[of_members - 1] if 0 < of_members <= len(members) else []
             size = bytes_of_list(kind, len(own))
+            misread = misread_members(own, sharing.get(of_members, ()))
         else:
             size = bytes_of(kind, length, decimals, unsigned=unsigned)
+        meant = plain_members(own, collation)
         yield Column(
             name,
             kind,
@@ -281,10 +289,11 @@ def _columns(
             types.VIRTUAL if OF_VIRTUAL in expression else types.STORED if OF_STORED in expression or does & GENERATED else "",
             has_date and is_partly_zero_date(kind, defaults[position : position + size]),
             has_date and is_impossible_date(kind, defaults[position : position + size]),
-            that_may_repeat(plain_members(own, collation), collation),
+            that_may_repeat(meant, collation) or (tuple(meant) if misread else ()),
             limit,
             has_default and is_beyond(limit, defaults[position : position + size]),
             kind == types.YEAR and length == SHORT_YEAR_LENGTH,
+            misread,
         )  # fmt: skip
 
 

@@ -17,10 +17,10 @@ from myisam_exporter.files.frm_column_bytes import (
     decimal_bytes,
     float_limit,
     is_impossible,
-    that_may_repeat,
 )
 from myisam_exporter.files.frm_definition import MAXIMUM_COLUMNS
 from myisam_exporter.files.frm_keys import MAXIMUM_KEYS, MAXIMUM_PARTS
+from myisam_exporter.files.frm_members import that_may_repeat
 from myisam_exporter.files.structure import Column, Index, Part, Structure
 from myisam_exporter.outside.documents import DocumentError, parse_json
 from myisam_exporter.outside.numbers import LARGEST_WHOLE, finite_number, whole_number

@@ -33,7 +33,8 @@ class Column:
 
     `zero_default` tells of a default of 0000-00-00, `partly_zero_default` of one such as 2010-00-00, `impossible_default` of one such as 2010-02-30,
     `text_default` of a TEXT or BLOB that has one. `generated` is "", VIRTUAL or STORED. `members` are those of an ENUM or SET, in its character set, where
-    some collation could take two of them for one; else (). `float_limit` is the largest value of a FLOAT(M,D) where four bytes make a larger one of it; else 0;
+    some collation could take two of them for one, or MySQL before 8.0 misreads them, as `misread_members`, for columns share a list (frm_members.py);
+    else (). `float_limit` is the largest value of a FLOAT(M,D) where four bytes make a larger one of it; else 0;
     `limit_default` tells that this one is the default. `short_year` tells of a YEAR(2).
     """
 
@@ -53,6 +54,7 @@ class Column:
     float_limit: float = 0.0
     limit_default: bool = False
     short_year: bool = False
+    misread_members: tuple[bytes, ...] = ()
 
     @property
     def is_blob(self) -> bool:

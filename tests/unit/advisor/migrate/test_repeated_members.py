@@ -10,8 +10,8 @@ from myisam_advisor.migrate.server_kind import ServerKind, by_default, of_variab
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import Machine
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.frm_column_bytes import members_of, plain_members, that_may_repeat
 from myisam_exporter.files.frm_definition import FrmError
+from myisam_exporter.files.frm_members import members_of, plain_members, that_may_repeat
 from myisam_exporter.files.structure import Column
 
 from .test_migrate import LATIN1, MARIADB, MYSQL, OLD, table
