@@ -167,18 +167,18 @@ def moved_on(known: Sequence[TableName], here: ServerKind, *, lost: bool = False
 
 
 def open_merges(known: Sequence[TableName]) -> Sql | None:
-    """Before an ALTER: how many MERGE tables open. None where there are none, or more than are asked. One that opens has a length of its rows, without rows, too.
+    """Before an ALTER: how many MERGE tables do not open. None where there are none, or more than are asked. One that opens has a length of its rows, without rows, too.
 
-    No table tells the members; but one that lost a member opens no more, and the way back gives it that again.
+    No table tells the members; but one that lost a member opens no more, and the way back gives it that again. One that is gone is not counted: nobody misses it.
     """
-    return statement("SET @merges = ({});", _opening(known)) if 0 < len(known) <= MOST_MERGES else None
+    return statement("SET @merges = ({});", _closed(known)) if 0 < len(known) <= MOST_MERGES else None
 
 
 def no_merge_lost(name: TableName, known: Sequence[TableName], here: ServerKind) -> tuple[Sql, Sql]:
-    """Behind it: ends with error 1231 where fewer open, as the table was added to one after the script was made; for a client that goes on, too."""
+    """Behind it: ends with error 1231 where more do not open, as the table was added to one after the script was made; for a client that goes on, too."""
     variable = reads_only(here)
     return (
-        statement("SET @differed = IF(({}) < @merges, {}, @differed);", _opening(known), quote_text(LOST_MEMBER + ".".join(name))),
+        statement("SET @differed = IF(({}) > @merges, {}, @differed);", _closed(known), quote_text(LOST_MEMBER + ".".join(name))),
         statement(
             "SET SESSION {} = COALESCE(@differed, {});",
             variable, statement("@@sql_mode") if variable == "sql_mode" else quote_text("OFF"),
@@ -186,14 +186,14 @@ def no_merge_lost(name: TableName, known: Sequence[TableName], here: ServerKind)
     )  # fmt: skip
 
 
-def _opening(known: Sequence[TableName]) -> Sql:
+def _closed(known: Sequence[TableName]) -> Sql:
     """Each by its name: MySQL 5.x and MariaDB would open every table of the server for a list."""
     return statement(
         "SELECT COUNT(*) FROM (\n{}\n) AS merges",
         sql_list(
             (
                 statement(
-                    "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} AND AVG_ROW_LENGTH > 0",
+                    "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} AND COALESCE(AVG_ROW_LENGTH, 0) = 0",
                     *map(quote_text, name),
                 )
                 for name in sorted(known)
