@@ -27,7 +27,7 @@ from tests.support.healthy import healthy_facts
 SERVER = {"flavour": "mariadb", "version": "10.11.6", "uptime_seconds": 864000}
 TABLE = {"schema_name": "shop", "table_name": "orders", "row_format": "fixed", "rows": 1000, "data_bytes": 20000, "index_bytes": 20000, "crashed": 0, "has_holes": 0}
 BUSY = {"Questions": 500, "Com_update": 20}
-SEEN = {"server": SERVER, "interval_seconds": 10, "status_per_second": BUSY, "tables": [TABLE], "variable": {"myisam_recover_options": "BACKUP,QUICK"}, "host": {"swap_in_bytes_per_second": 0, "swap_out_bytes_per_second": 0}}
+SEEN = {"server": SERVER, "interval_seconds": 10, "status_per_second": BUSY, "tables": [TABLE], "variable": {"myisam_recover_options": "BACKUP,QUICK"}, "host": {"memory_bytes": 8 << 30, "memory_available_bytes": 4 << 30, "swap_in_bytes_per_second": 0, "swap_out_bytes_per_second": 0}}
 
 
 def facts_of(**document: Any) -> FactSet:
