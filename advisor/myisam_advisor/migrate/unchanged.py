@@ -169,7 +169,8 @@ def moved_on(known: Sequence[TableName], here: ServerKind, *, lost: bool = False
 def open_merges(known: Sequence[TableName]) -> Sql | None:
     """Before an ALTER: how many MERGE tables do not open. None where there are none, or more than are asked. One that opens has a length of its rows, without rows, too.
 
-    No table tells the members; but one that lost a member opens no more, and the way back gives it that again. One that is gone is not counted: nobody misses it.
+    No table tells the members; but one that lost a member opens no more, and the way back gives it that again. One that is gone,
+    or is a view or another engine's by now, is not counted: nobody misses it.
     """
     return statement("SET @merges = ({});", _closed(known)) if 0 < len(known) <= MOST_MERGES else None
 
@@ -193,7 +194,8 @@ def _closed(known: Sequence[TableName]) -> Sql:
         sql_list(
             (
                 statement(
-                    "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} AND COALESCE(AVG_ROW_LENGTH, 0) = 0",
+                    "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = {} AND TABLE_TYPE = 'BASE TABLE' "
+                    "AND COALESCE(ENGINE, 'MRG_MYISAM') = 'MRG_MYISAM' AND COALESCE(AVG_ROW_LENGTH, 0) = 0",
                     *map(quote_text, name),
                 )
                 for name in sorted(known)

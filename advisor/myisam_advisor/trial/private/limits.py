@@ -16,6 +16,7 @@ from myisam_advisor.texts.templates import size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 MIB = 1 << 20
+USUAL_BYTES = 8192 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Limit:
         name: as getrlimit(2) has it.
         raised_by: what raises it.
         least: with less than this none of the servers that were asked starts; 0 where none was. In bytes, or a number.
-        usual: many processes have that much, or less is seldom met: a limit from there on is named only where the server says so.
+        usual: many processes have that much, or less is seldom met: a limit from there on is named only where the server says so; eight GiB are more than any private server takes.
         words: what servers say that met it.
         servers_raise: a server raises its own as far as the hard limit.
     """
@@ -68,9 +69,9 @@ _NO_MEMORY = ("Cannot allocate memory", "ut of memory", "Errcode: 12", "errno: 1
 # addresses and not with 330, MariaDB 10.5 takes 503, the others do not start with 512; InnoDB's first file has 12 MiB; with 24 open files none of five starts (MySQL 5.5
 # and 9.7, MariaDB 10.5, 10.11 and 11.8), and MySQL 9.7 does with 40. Where 20 are the soft limit alone, trials end on MySQL 5.5 and 5.6.
 LIMITS = (
-    Limit("RLIMIT_AS", "ulimit -v, LimitAS=", 330 * MIB, 1 << 62, _NO_MEMORY),
-    Limit("RLIMIT_DATA", "ulimit -d, LimitDATA=", 0, 1 << 62, _NO_MEMORY),
-    Limit("RLIMIT_FSIZE", "ulimit -f, LimitFSIZE=", 12 * MIB, 1 << 62, ("File too large", "Errcode: 27", "errno: 27")),
+    Limit("RLIMIT_AS", "ulimit -v, LimitAS=", 330 * MIB, USUAL_BYTES, _NO_MEMORY),
+    Limit("RLIMIT_DATA", "ulimit -d, LimitDATA=", 0, USUAL_BYTES, _NO_MEMORY),
+    Limit("RLIMIT_FSIZE", "ulimit -f, LimitFSIZE=", 12 * MIB, USUAL_BYTES, ("File too large", "Errcode: 27", "errno: 27")),
     Limit("RLIMIT_NOFILE", "ulimit -n, LimitNOFILE=", 25, 256, ("Too many open files", "Errcode: 24", "errno: 24"), in_bytes=False, servers_raise=True),
     Limit(
         "RLIMIT_NPROC", "ulimit -u, LimitNPROC=", 0, 256,

@@ -126,3 +126,9 @@ def test_a_limit_of_addresses_is_refused_at_once(words: tuple[str, ...], tmp_pat
     )  # fmt: skip
     assert done.returncode == 2, signal.Signals(-done.returncode) if done.returncode < 0 else done.stderr
     assert done.stderr.startswith("myisam-advisor: RLIMIT_AS is 80 MiB here"), done.stderr
+
+
+def test_a_high_limit_is_not_to_blame_for_a_death_that_says_nothing_of_it(limited: Limited) -> None:
+    limited(RLIMIT_AS=64 << 30, RLIMIT_DATA=64 << 30, RLIMIT_FSIZE=64 << 30)
+    assert limits_met("[ERROR] unknown variable 'wrong=1'") == ""
+    assert "RLIMIT_AS is 64 GiB" in limits_met(NO_MEMORY)
