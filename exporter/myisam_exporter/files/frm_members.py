@@ -10,11 +10,49 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files.character_sets import character_set
 from myisam_exporter.files.frm_definition import FrmError
 
 FIRST_BEYOND_ASCII = 128
 _DIGITS = b"0123456789abcdef"
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """How many a column has; which they are, where a collation could take two for one or the list is misread, else (); and what is misread."""
+
+    count: int
+    told: tuple[bytes, ...] = ()
+    misread: tuple[bytes, ...] = ()
+
+
+NO_MEMBERS = Members(0)
+
+
+class MemberLists:
+    """The lists of a table, each worked out once for a collation: thousands of columns may share one of thousands of members.
+
+    `data` is where the lists stand in the file, `columns` are the list (0 is none) and the collation of each. Raises FrmError, as `of` does.
+    """
+
+    def __init__(self, data: bytes, columns: Sequence[tuple[int, int]]) -> None:
+        self._lists = members_of(data)
+        self._sharing = shared_lists(columns)
+        self._misread: dict[int, tuple[bytes, ...]] = {}
+        self._known: dict[tuple[int, int], Members] = {}
+
+    def of(self, number: int, collation: int) -> Members:
+        """The members of a column, by the number of its list, from 1."""
+        if not 0 < number <= len(self._lists):
+            return NO_MEMBERS
+        if number not in self._misread:
+            self._misread[number] = misread_members(self._lists[number - 1], self._sharing.get(number, ()))
+        if (number, collation) not in self._known:
+            members, misread = plain_members(self._lists[number - 1], collation), self._misread[number]
+            told = that_may_repeat(members, collation) or (tuple(members) if misread else ())
+            self._known[number, collation] = Members(len(members), told, misread)
+        return self._known[number, collation]
 
 
 def members_of(data: bytes) -> list[list[bytes]]:
@@ -64,7 +102,8 @@ def misread_members(members: Sequence[bytes], collations: Sequence[int]) -> tupl
 def _unhexed(member: bytes, times: int) -> bytes:
     """As the server does it in place: up to a zero byte, what is no digit counts as -1, and the length is halved whatever stood there."""
     text, length = bytearray(member + b"\0\0"), len(member)
-    for _ in range(times):
+    # Nothing is left after so many halves, however many columns share it.
+    for _ in range(min(times, length.bit_length())):
         position = 0
         while text[position]:
             text[position // 2] = (_digit(text[position]) * 16 + _digit(text[position + 1])) & 255

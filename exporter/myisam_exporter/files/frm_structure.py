@@ -47,13 +47,7 @@ from myisam_exporter.files.frm_keys import (
     FullKey,
     parse_full_keys,
 )
-from myisam_exporter.files.frm_members import (
-    members_of,
-    misread_members,
-    plain_members,
-    shared_lists,
-    that_may_repeat,
-)
+from myisam_exporter.files.frm_members import NO_MEMBERS, MemberLists
 from myisam_exporter.files.frm_texts import has_connection, parser_names, text_options
 from myisam_exporter.files.myi_definition import KEY_FULLTEXT, KEY_NOSAME, KEY_SPATIAL
 from myisam_exporter.files.structure import Column, Index, Part, Structure
@@ -249,12 +243,13 @@ def _columns(
     defaults = _default_row(start, read)
     version = int.from_bytes(start[51:55], "little")
     nulls = _NullBits(defaults, int.from_bytes(start[30:32], "little"))
-    members = members_of(piece(start, read, form.names_position + form.names_bytes, form.intervals_bytes, COLUMNS))
-    sharing = shared_lists([(words[5], words[4] << 8 | words[7]) for words in _COLUMN.iter_unpack(described)])
+    lists = MemberLists(
+        piece(start, read, form.names_position + form.names_bytes, form.intervals_bytes, COLUMNS),
+        [(words[5], words[4] << 8 | words[7]) for words in _COLUMN.iter_unpack(described)],
+    )
     for number, (name, words) in enumerate(zip(names, _COLUMN.iter_unpack(described), strict=True)):
         length, place, packed, does, collation_high, of_members, kind, collation_low = words
-        own: Sequence[bytes] = ()
-        misread: tuple[bytes, ...] = ()
+        own = NO_MEMBERS
         collation = collation_high << 8 | collation_low
         position = int.from_bytes(place, "little") - 1
         expression = expressions.get(number, frozenset())
@@ -270,12 +265,10 @@ def _columns(
         if named_types.get(number) in NAMED_BYTES:
             kind, size = types.FIXED_BINARY, NAMED_BYTES[named_types[number]]
         elif kind in (types.ENUM, types.SET):
-            own = members[of_members - 1] if 0 < of_members <= len(members) else []
-            size = bytes_of_list(kind, len(own))
-            misread = misread_members(own, sharing.get(of_members, ()))
+            own = lists.of(of_members, collation)
+            size = bytes_of_list(kind, own.count)
         else:
             size = bytes_of(kind, length, decimals, unsigned=unsigned)
-        meant = plain_members(own, collation)
         yield Column(
             name,
             kind,
@@ -289,11 +282,11 @@ def _columns(
             types.VIRTUAL if OF_VIRTUAL in expression else types.STORED if OF_STORED in expression or does & GENERATED else "",
             has_date and is_partly_zero_date(kind, defaults[position : position + size]),
             has_date and is_impossible_date(kind, defaults[position : position + size]),
-            that_may_repeat(meant, collation) or (tuple(meant) if misread else ()),
+            own.told,
             limit,
             has_default and is_beyond(limit, defaults[position : position + size]),
             kind == types.YEAR and length == SHORT_YEAR_LENGTH,
-            misread,
+            own.misread,
         )  # fmt: skip
 
 

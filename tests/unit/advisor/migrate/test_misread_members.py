@@ -9,8 +9,9 @@ from myisam_advisor.migrate.prediction import Prediction, predict
 from myisam_advisor.migrate.server_kind import ServerKind, by_default
 from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import Machine
+from myisam_exporter.files import frm_members
 from myisam_exporter.files import structure as types
-from myisam_exporter.files.frm_members import misread_members, shared_lists
+from myisam_exporter.files.frm_members import NO_MEMBERS, MemberLists, Members, misread_members, shared_lists
 from myisam_exporter.files.structure import Column
 
 from .test_migrate import LATIN1, MARIADB, MYSQL, OLD, table
@@ -55,6 +56,26 @@ def test_odd_digits_of_a_damaged_file_end() -> None:
 
 def test_columns_share_a_list_by_its_number() -> None:
     assert shared_lists([(1, UCS2), (0, LATIN1), (2, LATIN1), (1, UTF16)]) == {1: [UCS2, UTF16], 2: [LATIN1]}
+
+
+def test_a_list_is_worked_out_once_however_many_columns_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anybody who may make a table may give thousands of columns one list of thousands of members."""
+    calls = 0
+    digit = frm_members._digit
+
+    def counted(letter: int) -> int:
+        nonlocal calls
+        calls += 1
+        return digit(letter)
+
+    monkeypatch.setattr(frm_members, "_digit", counted)
+    words = [f"{number:04}" for number in range(100)]
+    digits = written(words)
+    lists = MemberLists(b"\xff" + b"\xff".join(digits) + b"\xff\0", [(1, UCS2)] * 4000)
+    assert all(lists.of(1, UCS2) is lists.of(1, UCS2) for _ in range(4000))
+    assert lists.of(1, UCS2) == Members(100, tuple(word.encode("utf-16-be") for word in words), (b"",) * 100)
+    assert calls <= sum(len(one) * len(one).bit_length() for one in digits) + 2 * len(digits)
+    assert lists.of(0, UCS2) == lists.of(2, UCS2) == NO_MEMBERS
 
 
 def column(name: str, words: list[str], read: tuple[bytes, ...], *, kind: int = types.ENUM, nullable: bool = True) -> Column:
