@@ -21,7 +21,6 @@ from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.facts.columns import Row
-from myisam_exporter.files.myi_header import tree_pointers
 from tests.support.daemon import free_port, wait_for
 from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of, keeps_dictionary, repeating, status_number, working
@@ -230,25 +229,6 @@ def test_what_a_crash_left_open_is_found_until_it_is_checked(flavour: PrivateSer
         assert findings(server, "not-closed-properly", site=settled) == []
 
 
-def test_only_an_extended_check_looks_into_a_spatial_index(server: PrivateServer) -> None:
-    srid = " SRID 0" if keeps_dictionary(server) else ""
-    within = "MBRContains(ST_GeomFromText('POLYGON((0 0, 0 99, 99 99, 99 0, 0 0))'), g)"
-    with schema(server, "d") as name:
-        server.execute(f"CREATE TABLE s (id INT NOT NULL PRIMARY KEY, g GEOMETRY NOT NULL{srid}, SPATIAL KEY (g)) ENGINE=MyISAM", database=name)
-        server.execute("INSERT INTO s VALUES " + ", ".join(f"({number}, ST_GeomFromText('POINT({number} 1)'))" for number in range(1, 21)), "FLUSH TABLES", database=name)
-        index = server.data_directory / name / "s.MYI"
-        page = tree_pointers(index.read_bytes())[0][1]
-        with index.open("r+b") as file:
-            # Its root as it was before the last rows: 38 bytes for each of the first ten, behind two for the length.
-            file.seek(page)
-            file.write((2 + 10 * 38).to_bytes(2, "big"))
-        server.execute("FLUSH TABLES", database=name)
-        counts = [server.execute(f"SELECT COUNT(*) FROM s {how} INDEX (g) WHERE {within}", database=name) for how in ("FORCE", "IGNORE")]
-        assert counts == [[(10,)], [(20,)]]
-        said = [str(server.execute(f"CHECK TABLE s{how}", database=name)[-1][3]) for how in ("", " MEDIUM", " EXTENDED")]
-        assert said == ["OK", "OK", "Corrupt"]
-
-
 MAXIMA = {
     "TINYINT": 127, "TINYINT UNSIGNED": 255, "SMALLINT": 32_767, "SMALLINT UNSIGNED": 65_535, "MEDIUMINT": 8_388_607, "MEDIUMINT UNSIGNED": 16_777_215,
     "INT": 2_147_483_647, "INT UNSIGNED": 4_294_967_295, "BIGINT": 2**63 - 1,
@@ -306,22 +286,6 @@ def test_statistics_are_known_to_be_missing_until_they_are_collected(server: Pri
         assert findings(server, "statistics-never-collected", site=small) == []
         server.execute("INSERT INTO d.s VALUES (3, 1)")
         assert table_row(server, "s")["not_analyzed"] == 0
-
-
-def test_nothing_is_missing_that_analyze_does_not_make(server: PrivateServer) -> None:
-    """Of a SPATIAL index it leaves zeros in the header, and of a disabled one all."""
-    small = with_thresholds("statistics-never-collected", minimum_rows=1)
-    srid = " SRID 0" if keeps_dictionary(server) else ""
-    rows = [f"INSERT INTO {{}} VALUES ({number}, 1, {number % 2}, ST_GeomFromText('POINT({number} 1)'))" for number in range(4)]
-    with schema(server, "d") as name:
-        for table, keys in (("place", "PRIMARY KEY (a, b), SPATIAL KEY (g), KEY (c)"), ("off", "PRIMARY KEY (a, b), KEY (c)")):
-            server.execute(f"CREATE TABLE {table} (a INT NOT NULL, b INT NOT NULL, c INT, g GEOMETRY NOT NULL{srid}, {keys}) ENGINE=MyISAM", database=name)
-        server.execute("ALTER TABLE off DISABLE KEYS", *(row.format(table) for table in ("place", "off") for row in rows), database=name)
-        assert {one.object for one in findings(server, "statistics-never-collected", site=small)} == {"d.place", "d.off"}
-        server.execute("ANALYZE TABLE place, off", database=name)
-        assert findings(server, "statistics-never-collected", site=small) == []
-        server.execute("ALTER TABLE off ENABLE KEYS", database=name)
-        assert findings(server, "statistics-never-collected", site=small) == []
 
 
 def test_joins_are_planned_by_what_was_collected_on_connections_that_are_open(server: PrivateServer) -> None:
