@@ -148,7 +148,7 @@ class Inquiry:
         deciding = next((list(way) for way in islice(ways, MOST_WAYS) if self._would_speak(rule, way)), [])
         for one in tuple(deciding):
             others = [other for other in deciding if other is not one]
-            if others and self._would_speak(rule, others):
+            if len(others) >= MEANS_TOGETHER and self._would_speak(rule, others):
                 deciding = others
         return [one.fact for one in deciding]
 
