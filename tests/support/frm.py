@@ -6,17 +6,17 @@ from pathlib import Path
 
 from myisam_exporter.files.frm_definition import Pieces, TableDefinition, parse_definition
 
-TIMESTAMP, TIME, DATETIME, NEW_TIMESTAMP, VARCHAR, INT, YEAR, DECIMAL, OLD_VARCHAR = 7, 11, 12, 17, 15, 3, 13, 0, 253
+TIMESTAMP, TIME, DATETIME, NEW_TIMESTAMP, VARCHAR, INT, YEAR, DECIMAL, OLD_VARCHAR, ENUM, SET = 7, 11, 12, 17, 15, 3, 13, 0, 253, 247, 248
 MYSQL_5_5 = 50549
 # sql/field.h: TIME2 and TIMESTAMP2 without fractions have the lengths of the types of before 5.6.4, so only the type tells them apart.
 NEW_TO_OLD = {19: TIME, 17: TIMESTAMP}
-UTF8MB3, UTF8MB4, LATIN1 = 33, 45, 8
+UTF8MB3, UTF8MB4, LATIN1, UCS2, UTF32 = 33, 45, 8, 35, 60
 
 
 def definition(
-    columns: Sequence[tuple[int, int, int]] = ((INT, LATIN1, 11),), created: int = 50624, *, version: int = 10, engine: int = 9, names: int = 3, screens: int = 40, at: int = 512
+    columns: Sequence[tuple[int, ...]] = ((INT, LATIN1, 11),), created: int = 50624, *, version: int = 10, engine: int = 9, names: int = 3, screens: int = 40, at: int = 512
 ) -> bytes:
-    """A file with these columns: type, collation and length."""
+    """A file with these columns: type, collation and length, and the number of its list of members where it has one."""
     head = bytearray(64)
     head[:4] = bytes((0xFE, 1, version, engine))
     struct.pack_into("<H 2x H", head, 4, names, 1)
@@ -24,7 +24,7 @@ def definition(
     form = bytearray(288)
     struct.pack_into("<H H", form, 258, len(columns), screens)
     start = bytes(head) + bytes(names) + at.to_bytes(4, "little")
-    described = b"".join(struct.pack("<3x H 5x B B x B B 2x", length, 0, number >> 8, kind, number & 0xFF) for kind, number, length in columns)
+    described = b"".join(struct.pack("<3x H 5x B B B B B 2x", length, 0, number >> 8, *(members or (0,)), kind, number & 0xFF) for kind, number, length, *members in columns)
     return start.ljust(at, b"\0") + bytes(form) + bytes(screens) + described
 
 

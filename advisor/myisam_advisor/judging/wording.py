@@ -16,6 +16,7 @@ from myisam_advisor.proofs.settled import Settled, figures_in_words, settled
 from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
 from myisam_advisor.remedies.gate import RemedyGate
+from myisam_advisor.remedies.misread_members import caution_for_members
 from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
 from myisam_advisor.remedies.price import Price, price_of
 from myisam_advisor.remedies.remedy import Admitted, Remedy
@@ -169,7 +170,9 @@ class Wording:
                 variable=candidate.variable,
                 message=fill(rule.finding, shown).join(candidate.held),
                 evidence=tuple(_shown(rule, values)),
-                recommendation=" ".join(filter(None, (fill(rule.recommendation, shown), *admitted.instead))),
+                recommendation=" ".join(
+                    filter(None, (fill(rule.recommendation, shown), *admitted.instead, self._caution(draft)))
+                ),
                 expect=fill(rule.expect, shown),
                 cost=" ".join(filter(None, (fill(rule.cost, shown), *admitted.cost))),
                 undo=one_statement_a_line(
@@ -194,6 +197,13 @@ class Wording:
             )
         except (TemplateError, TextError, *FAULTS) as error:
             raise RuleError(f"texts that work: {error}") from error
+
+    def _caution(self, draft: _Draft) -> str:
+        """What is to be known before anything is done to the finding's table, where no refusal of the gate's has said it."""
+        row = draft.candidate.row
+        table = self.known.tables_by_name.get((row.get("schema_name"), row.get("table_name")), {})
+        caution = caution_for_members(table)
+        return "" if caution in draft.admitted.instead else caution
 
     def _measured(self, rule: Rule) -> str:
         if rule.measured is None:

@@ -11,6 +11,7 @@ from myisam_advisor.remedies.disk_reserve import reserve_bytes
 from myisam_advisor.remedies.effects import needed_bytes, row_of, schema_of, sum_of
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for, tables_within
 from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, holds_segments
+from myisam_advisor.remedies.misread_members import refusal_for_members
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.replication_refusals import IN_MY_CNF, ReplicationRefusals
 from myisam_advisor.remedies.said import Said
@@ -55,6 +56,7 @@ class Refusals:
             yield self._segments_are_freed(command)
             yield self._beyond_file_limit(command)
         yield self._loses_data(command)
+        yield refusal_for_members(command, row_of(command, self._known))
         yield from self._replication.reasons(command)
         yield self._disturbs_readers(command)
         yield self._columns_are_unknown(command)

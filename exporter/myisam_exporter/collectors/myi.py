@@ -50,10 +50,10 @@ CHECK_DISK = (
 CHECK_DEFINITIONS = (
     "ask the server whether it can read them (CHECK TABLE), and restore those that it cannot from a backup"
 )
-# What a .frm tells is of use where it stops an upgrade: not on MariaDB, and MySQL keeps none from 8.0 on.
+# What a .frm tells is of use where it stops an upgrade, or is misread: not on MariaDB, and MySQL keeps none from 8.0 on.
 KEEPS_FRM_BEFORE = 80000
 NO_DEFINITIONS = Unknown(
-    "the .frm files are read on MySQL before 8.0 alone: only there do they stop an upgrade", off=True
+    "the .frm files are read on MySQL before 8.0 alone: only there do they stop an upgrade, or are misread", off=True
 )
 FROM_DEFINITION = tuple(f"tables.{name}" for name in FROM_FRM)
 NOT_EXPOSED = Unknown("no server tells which key cache a table is assigned to", off=True)
@@ -182,6 +182,11 @@ class MyiCollector(Collector[DataDirectoryScan]):
                 "DECIMAL and VARCHAR columns of before MySQL 5.0.3, and YEAR(2), by its .frm.",
             ),
             ("utf8mb3_columns", "integer", "Columns with texts in utf8mb3 (once called utf8), by its .frm."),
+            (
+                "misread_columns",
+                "integer",
+                "ENUM and SET columns of ucs2, utf16 or utf32 that share a list of members, which MySQL before 8.0 misreads, by its .frm.",
+            ),
             ("merge_tables", "text", "The MERGE tables that it is a part of, with their databases: the first eight."),
             ("pack_keys_option", "integer", "PACK_KEYS as declared: 0 or 1; unknown for DEFAULT."),
             ("key_cache", "text", "The key cache that CACHE INDEX assigned the table to."),

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.files.character_sets import character_set
 
 MAGIC = b"\xfe\x01"
 FIRST_READ_BYTES = 16_384  # holds the whole file of nearly every table
@@ -35,8 +36,8 @@ TEXTS = frozenset(
 UTF8MB3 = frozenset({33, 76, 83, *range(192, 216), 223, *range(576, 580), 1057, 1107, 1216, 1238, *range(2048, 2304)})
 
 COLUMNS = "columns"  # what is described there, in messages
-# Length; upper half of the collation; type; lower half of the collation.
-_COLUMN = struct.Struct("<3x H 6x B x B B 2x")
+# Length; upper half of the collation; list of members, 0 for none; type; lower half of the collation.
+_COLUMN = struct.Struct("<3x H 6x B B B B 2x")
 
 Pieces = Callable[[int, int], bytes]
 
@@ -51,13 +52,15 @@ class TableDefinition:
 
     `created_version` is the version that made the file, 0 of before MySQL 5.0, None where no server has such a version.
     `old_temporal_columns` are of before MySQL 5.6.4, `obsolete_columns` DECIMAL and VARCHAR
-    of before 5.0.3 and YEAR(2); both, and `utf8mb3_columns`, are None in files of before MySQL 4.1.
+    of before 5.0.3 and YEAR(2); `misread_columns` are ENUM and SET of which MySQL before 8.0 misreads the members (frm_members.py).
+    They, and `utf8mb3_columns`, are None in files of before MySQL 4.1.
     """
 
     created_version: int | None
     old_temporal_columns: int | None
     obsolete_columns: int | None
     utf8mb3_columns: int | None
+    misread_columns: int | None
 
 
 def parse_definition(read: Pieces) -> TableDefinition:
@@ -66,10 +69,10 @@ def parse_definition(read: Pieces) -> TableDefinition:
     Raises FrmError when it is truncated, contradicts itself, or is of no table.
     """
     start = beginning(read)
-    temporal, obsolete, utf8mb3 = (
-        _counted(_columns(start, read)) if start[VERSION] >= COLUMNS_SINCE_VERSION else (None, None, None)
-    )
-    return TableDefinition(_plausible_version(int.from_bytes(start[51:55], "little")), temporal, obsolete, utf8mb3)
+    version = _plausible_version(int.from_bytes(start[51:55], "little"))
+    if start[VERSION] < COLUMNS_SINCE_VERSION:
+        return TableDefinition(version, None, None, None, None)
+    return TableDefinition(version, *_counted(_columns(start, read)))
 
 
 def beginning(read: Pieces) -> bytes:
@@ -120,13 +123,23 @@ def row_place(start: bytes) -> tuple[int, int]:
     return key_position + key_bytes, int.from_bytes(start[16:18], "little")
 
 
-def _counted(columns: bytes) -> tuple[int, int, int]:
+def _counted(columns: bytes) -> tuple[int, int, int, int]:
     temporal = obsolete = utf8mb3 = 0
-    for length, collation_high, kind, collation_low in _COLUMN.iter_unpack(columns):
+    lists: dict[int, list[int]] = {}
+    for length, collation_high, of_members, kind, collation_low in _COLUMN.iter_unpack(columns):
+        if of_members:
+            lists.setdefault(of_members, []).append(collation_high << 8 | collation_low)
         if kind in OLD_TEMPORAL:
             temporal += 1
         elif kind in (OLD_DECIMAL, OLD_VARCHAR) or (kind == YEAR and length == SHORT_YEAR_LENGTH):
             obsolete += 1
         if kind in TEXTS and (collation_high << 8 | collation_low) in UTF8MB3:
             utf8mb3 += 1
-    return temporal, obsolete, utf8mb3
+    return temporal, obsolete, utf8mb3, sum(map(_misread, lists.values()))
+
+
+def _misread(collations: list[int]) -> int:
+    """How many columns of these collations, which share a list, have misread members. Not looked for is a list of the empty word alone, which cannot be."""
+    if len(collations) < 2 or all(character_set(collation)[1] == 1 for collation in collations):
+        return 0
+    return len(collations)

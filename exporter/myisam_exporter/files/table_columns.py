@@ -33,7 +33,7 @@ UPTIME_STEP_SECONDS = 1.0
 AHEAD_SECONDS = 3600.0
 Values = Sequence[Value]
 Defined = TypeVar("Defined", Definition, TableDefinition)
-FROM_FRM = ("created_version", "old_temporal_columns", "obsolete_columns", "utf8mb3_columns")
+FROM_FRM = ("created_version", "old_temporal_columns", "obsolete_columns", "utf8mb3_columns", "misread_columns")
 _FROM_DEFINITION = (
     "max_data_bytes", "max_index_bytes", "fixed_row_bytes", "blob_columns", "auto_increment_within_index", "auto_increment_maximum",
 )  # fmt: skip
@@ -147,7 +147,13 @@ def _of_definition(one: Definition) -> tuple[Value, ...]:
 
 def _of_frm(one: TableDefinition) -> tuple[Value, ...]:
     """In the order of FROM_FRM."""
-    return one.created_version, one.old_temporal_columns, one.obsolete_columns, one.utf8mb3_columns
+    return (
+        one.created_version,
+        one.old_temporal_columns,
+        one.obsolete_columns,
+        one.utf8mb3_columns,
+        one.misread_columns,
+    )
 
 
 def _by_definition(

@@ -73,6 +73,11 @@ class OwnStatement(Statement):
         )
 
     @property
+    def writes_definition(self) -> bool:
+        """As what it is like, else by its verb."""
+        return self.about == "ALTER TABLE" if self.like is None else self.like.writes_definition
+
+    @property
     def rewrites(self) -> bool:
         """By its verb."""
         return self.changes_data or self.about not in _ONLY_READ

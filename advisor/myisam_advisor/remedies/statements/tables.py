@@ -53,6 +53,7 @@ class Alteration(OnTable):
     """ALTER TABLE, of which there is no form that keeps it out of the binary log."""
 
     verb: ClassVar[str] = "ALTER TABLE"
+    writes_definition: ClassVar[bool] = True
 
     @property
     def logged(self) -> Logged:
@@ -152,6 +153,7 @@ class AlterKeys(Alteration):
     """ALTER TABLE ... DISABLE KEYS, and ENABLE KEYS, which builds them."""
 
     enabled: bool
+    writes_definition: ClassVar[bool] = False
 
     @property
     def changes(self) -> frozenset[Change]:

@@ -13,14 +13,18 @@ from myisam_exporter.files.frm_definition import (
 from tests.support.frm import (
     DATETIME,
     DECIMAL,
+    ENUM,
     INT,
     LATIN1,
     NEW_TIMESTAMP,
     OLD_VARCHAR,
+    SET,
     TIME,
     TIMESTAMP,
+    UCS2,
     UTF8MB3,
     UTF8MB4,
+    UTF32,
     VARCHAR,
     YEAR,
     definition,
@@ -32,7 +36,7 @@ LONGEST_PIECE = FORM_BYTES + 0xFFFF + 17 * MAXIMUM_COLUMNS
 
 
 def test_reads_the_head() -> None:
-    assert parsed(definition(created=50549)) == TableDefinition(50549, 0, 0, 0)
+    assert parsed(definition(created=50549)) == TableDefinition(50549, 0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +63,18 @@ def test_counts_columns_of_old_kinds(column: tuple[int, int, int], counts: tuple
     assert (found.old_temporal_columns, found.obsolete_columns, found.utf8mb3_columns) == counts
 
 
-@pytest.mark.parametrize(("version", "counts"), [(6, (None, None, None)), (8, (None, None, None)), (9, (0, 0, 0)), (12, (0, 0, 0))])
+@pytest.mark.parametrize(("columns", "misread"), [
+    ([(ENUM, UCS2, 6, 1), (ENUM, UCS2, 6, 1)], 2),
+    ([(ENUM, UCS2, 6, 1), (SET, UTF32, 6, 1), (ENUM, LATIN1, 6, 1), (ENUM, UCS2, 6, 2)], 3),
+    ([(ENUM, LATIN1, 6, 1), (ENUM, UTF8MB3, 6, 1)], 0),  # one byte a character
+    ([(ENUM, UCS2, 6, 1), (ENUM, UCS2, 6, 2)], 0),  # lists of their own
+    ([(VARCHAR, UCS2, 6, 0), (VARCHAR, UCS2, 6, 0)], 0),
+])  # fmt: skip
+def test_counts_columns_that_share_a_list_in_characters_of_two_bytes_and_more(columns: list[tuple[int, ...]], misread: int) -> None:
+    assert parsed(definition(columns)).misread_columns == misread
+
+
+@pytest.mark.parametrize(("version", "counts"), [(6, (None,) * 4), (8, (None,) * 4), (9, (0,) * 4), (12, (0,) * 4)])
 def test_of_before_4_1_only_the_head_is_known(version: int, counts: tuple[int | None, ...]) -> None:
     assert parsed(definition(version=version, created=0)) == TableDefinition(0, *counts)
 

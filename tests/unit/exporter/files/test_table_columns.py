@@ -20,7 +20,7 @@ SHAPES = [
     Definition(2**62, 2**62, 9, 1, 2, False, 2**64 - 1, 1, (), ()),
     Definition(0, 0, 7, 1, 0, False, 127, 1, (), ()),
 ]
-FRM = TableDefinition(50624, 1, 0, 3)
+FRM = TableDefinition(50624, 1, 0, 3, 2)
 MOMENTS = st.none() | st.floats(0, 2**31)
 
 

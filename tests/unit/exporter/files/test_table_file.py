@@ -121,7 +121,7 @@ def test_whatever_a_header_says_can_be_kept(numbers: bytes, has_lengths: bool) -
 
 def test_what_tables_are_made_of_is_kept_once_and_as_long_as_one_of_them() -> None:
     shape = SAMPLE.definition
-    made = TableDefinition(101119, 0, 0, 0)
+    made = TableDefinition(101119, 0, 0, 0, 0)
     kept = len(table_file._definitions)
     one, other = (TableFile(Database("d", "/d"), NamedFile(stem, stem, None), SAMPLE, None, None, made) for stem in "tu")
     assert one._definitions is other._definitions

@@ -1,0 +1,86 @@
+"""Statements on tables whose ENUM members MySQL before 8.0 reads cut in half: which write that for good, and that none of these is offered."""
+
+import json
+
+import pytest
+
+from myisam_advisor.remedies.statements.parsing import parsed
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.server.sql import Sql
+from tests.support.frm import with_old_types
+from tests.support.program import run
+
+from .conftest import look, schema
+from .test_expert_rules import findings
+from .test_migrate_misread import on_old_servers
+from .test_remedies import admitted
+
+MADE = "(i TINYINT NOT NULL AUTO_INCREMENT, a ENUM('yes','no') CHARACTER SET ucs2, b ENUM('yes','no') CHARACTER SET ucs2, y YEAR, KEY (i), KEY (a)) ENGINE=MyISAM"
+BY_HASH = " PARTITION BY HASH (i) PARTITIONS 2"
+READ = "SELECT CONCAT(a), CONCAT(b) FROM t ORDER BY i"
+# Whether they write the members as they are read.
+STATEMENTS = {
+    **{f"ALTER TABLE `halved`.`t` {words};": True for words in ("FORCE", "ENGINE=MyISAM", "ROW_FORMAT=DYNAMIC", "PACK_KEYS=0", "MAX_ROWS=0 AVG_ROW_LENGTH=0", "DELAY_KEY_WRITE=1", "ADD INDEX of_b (b)", "DROP INDEX a", "COMMENT='x'")},
+    **{f"ALTER TABLE `halved`.`t` {words};": False for words in ("ENABLE KEYS", "DISABLE KEYS")},
+    **{f"{words};": False for words in ("OPTIMIZE TABLE `halved`.`t`", "ANALYZE TABLE `halved`.`t`", "CHECK TABLE `halved`.`t` EXTENDED", "REPAIR TABLE `halved`.`t`", "REPAIR TABLE `halved`.`t` USE_FRM")},
+}  # fmt: skip
+
+
+def made(server: PrivateServer, further: str = "") -> None:
+    server.execute("SET SESSION sql_mode = ''", "DROP TABLE IF EXISTS t", f"CREATE TABLE t {MADE}{further}", "INSERT INTO t (a, b) VALUES (1, 2), (2, 1)", "FLUSH TABLES", database="halved")
+
+
+def passes(server: PrivateServer, words: str) -> bool:
+    return bool(admitted(server, parsed(Sql(words))).remedy.commands)
+
+
+@on_old_servers
+@pytest.mark.parametrize("words", STATEMENTS)
+def test_what_writes_the_members_for_good_is_refused_and_nothing_else_is(server: PrivateServer, words: str) -> None:
+    with schema(server, "halved"):
+        made(server)
+        before = server.execute(READ, database="halved")
+        assert [row["misread_columns"] for row in look(server).tables["tables"].dictionaries() if row["schema_name"] == "halved"] == [2]
+        assert passes(server, words) is not STATEMENTS[words]
+        server.execute("SET SESSION sql_mode = ''", words.rstrip(";"), "FLUSH TABLES", database="halved")
+        assert (server.execute(READ, database="halved") != before) is STATEMENTS[words]
+
+
+@pytest.mark.parametrize(("words", "loses"), [("REPAIR TABLE `halved`.`t`", True), ("REPAIR TABLE `halved`.`t` USE_FRM", False), ("OPTIMIZE TABLE `halved`.`t`", False)])
+def test_a_repair_of_a_table_with_a_short_year_is_an_alter(running: object, words: str, *, loses: bool) -> None:
+    server = running("mysql-5.6")  # type: ignore[operator]
+    with schema(server, "halved"):
+        made(server)
+        with_old_types(server.data_directory / "halved" / "t.frm")
+        before = server.execute(READ, database="halved")
+        assert passes(server, f"{words};") is not loses
+        server.execute("SET SESSION sql_mode = ''", words, "FLUSH TABLES", database="halved")
+        assert (server.execute(READ, database="halved") != before) is loses
+
+
+@on_old_servers
+def test_no_form_of_the_advice_has_an_alter_of_it_and_each_says_why(server: PrivateServer) -> None:
+    with schema(server, "halved"):
+        made(server, BY_HASH)
+        server.execute("CREATE TABLE sound (i INT) ENGINE=MyISAM PARTITION BY HASH (i) PARTITIONS 2", "FLUSH TABLES", database="halved")
+        (found,) = findings(server, "upgrade-blockers")
+        assert found.commands == ("ALTER TABLE `halved`.`sound` REMOVE PARTITIONING;",)
+        assert "2 ENUM or SET columns of halved.t share a list of members" in found.recommendation
+        way = ("--interval", "0", "--socket", server.socket, "--user", "root")
+        text = " ".join(run("check", "upgrade-blockers", *way, "--verbose").stdout.split())
+        assert "myisam-advisor migrate shows them (members-misread)" in text
+        document = json.loads(run("check", *way, "--format", "json").stdout)
+        assert [one["commands"] for one in document["findings"] if one["rule"] == "upgrade-blockers"] == [list(found.commands)]
+        plan = run("plan", *way).stdout
+        assert not [line for line in plan.splitlines() if "ALTER TABLE `halved`.`t`" in line and not line.startswith("--")]
+
+
+@on_old_servers
+def test_advice_in_words_says_it_too_until_the_two_alters_were_run(server: PrivateServer) -> None:
+    with schema(server, "halved"):
+        made(server, " AUTO_INCREMENT=126")
+        (found,) = findings(server, "auto-increment-nearly-full")
+        assert "No ALTER TABLE yet" in found.recommendation
+        server.execute("ALTER TABLE t MODIFY a SMALLINT UNSIGNED NULL, MODIFY b SMALLINT UNSIGNED NULL", "FLUSH TABLES", database="halved")
+        (found,) = findings(server, "auto-increment-nearly-full")
+        assert "No ALTER TABLE yet" not in found.recommendation

@@ -1,0 +1,66 @@
+"""Of a table whose members the server reads cut in half no ALTER is offered, whoever asks for it: in commands, and in words."""
+
+from typing import Any
+
+import pytest
+
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.factbase.derived import complete
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
+from myisam_advisor.remedies.gate import RemedyGate
+from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.remedy import Admitted, Remedy
+from myisam_advisor.remedies.statements.base import Statement
+from myisam_advisor.remedies.statements.parsing import parsed
+from myisam_exporter.server.sql import statement
+
+ROW = {"schema_name": "shop", "table_name": "t", "row_format": "fixed", "rows": 10, "fixed_row_bytes": 9}
+MISREAD = {**ROW, "misread_columns": 2}
+LOST = "2 ENUM or SET columns of shop.t share a list of members"
+
+
+def admitted(command: Statement, row: dict[str, Any]) -> Admitted:
+    return RemedyGate(PlanFacts(complete(facts_from_document({"schema": 1, "tables": [row]})))).admit(Remedy(commands=(command,)))
+
+
+@pytest.mark.parametrize("words", [
+    "ENGINE=InnoDB", "ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0", "ROW_FORMAT=FIXED", "PACK_KEYS = 0", "MAX_ROWS=0 AVG_ROW_LENGTH=0", "FORCE",
+    "FORCE REMOVE PARTITIONING", "DELAY_KEY_WRITE=1", "ADD INDEX of_a (a)", "DROP INDEX of_a", "COMMENT = 'x'",
+])  # fmt: skip
+def test_no_alter_is_offered_that_writes_the_members(words: str) -> None:
+    command = parsed(statement(f"ALTER TABLE `shop`.`t` {words};"))
+    passed = admitted(command, MISREAD)
+    assert passed.remedy.commands == ()
+    (why,) = passed.instead
+    assert why.startswith(f"No ALTER TABLE yet: {LOST}")
+    assert "myisam-advisor migrate" in why
+    for row in (ROW, {**ROW, "misread_columns": 0}):
+        assert admitted(command, row).remedy.commands == (command,)
+
+
+@pytest.mark.parametrize("words", [
+    "OPTIMIZE TABLE {}", "ANALYZE TABLE {}", "CHECK TABLE {} EXTENDED", "REPAIR TABLE {}", "ALTER TABLE {} ENABLE KEYS", "ALTER TABLE {}  DISABLE  KEYS",
+])  # fmt: skip
+def test_what_leaves_the_definition_as_it_is_passes(words: str) -> None:
+    command = parsed(statement(words.format("`shop`.`t`") + ";"))
+    assert admitted(command, MISREAD).remedy.commands == (command,)
+
+
+@pytest.mark.parametrize(("words", "passes"), [("REPAIR TABLE {}", False), ("REPAIR TABLE {} USE_FRM", True), ("OPTIMIZE TABLE {}", True)])
+def test_a_repair_that_copies_a_table_of_old_columns_is_an_alter(words: str, *, passes: bool) -> None:
+    command = parsed(statement(words.format("`shop`.`t`") + ";"))
+    told = admitted(command, {**MISREAD, "obsolete_columns": 1})
+    assert bool(told.remedy.commands) is passes
+    assert passes or "myisamchk -r" in told.instead[0]
+    assert admitted(command, {**ROW, "obsolete_columns": 1}).remedy.commands == (command,)
+
+
+@pytest.mark.parametrize(("misread", "told"), [(2, 1), (0, 0), (None, 0)])
+def test_advice_in_words_says_so_too(misread: int | None, told: int) -> None:
+    row = {**ROW, "misread_columns": misread, "rows": 100_000, "auto_increment_value": 2_000_000_000, "auto_increment_maximum": 2_147_483_647, "auto_increment_within_index": 0, "data_bytes": 900_000, "index_bytes": 900_000}
+    facts = facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": "5.6.24"}, "tables": [row]})
+    (found,) = (one for one in judge(prepared(facts, Site(shipped_rules()))).findings if one.rule == "auto-increment-nearly-full")
+    assert found.recommendation.count(LOST) == told
