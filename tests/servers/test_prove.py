@@ -167,6 +167,16 @@ def test_a_named_table_that_cannot_be_copied_is_told_before_anything_is_looked_f
     assert said in done.stderr
 
 
+def test_a_path_too_long_for_sockets_is_told_before_anything_is_looked_for_or_recorded(mariadb: PrivateServer, state: Path, temporary: Path) -> None:
+    deep = temporary / ("d" * 90)
+    deep.mkdir()
+    done = program(state, mariadb, "prove", RULE, "--seconds", "2s", *SURE, "--interval", "2s", temporary=deep)
+    assert done.returncode == 2
+    # Even before it looks, which finds nothing here.
+    assert re.fullmatch(r"myisam-advisor: the socket path \S+/myisam-xxxxxxxx/s0/s is longer than 107 bytes: choose a shorter TMPDIR\n", done.stderr), done.stderr
+    deep.rmdir()
+
+
 def test_without_sysbench_nothing_is_recorded(state: Path, without_sysbench: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", without_sysbench)
     with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=64K"]) as server:

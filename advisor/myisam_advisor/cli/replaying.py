@@ -121,12 +121,14 @@ def replayed(
     from myisam_advisor.trial.private.apart import apart
     from myisam_advisor.trial.statements.material import servers_disk_bytes
     from myisam_advisor.trial.statements.replay_task import do_replay_task, run_replay_task
+    from myisam_advisor.trial.statements.replaying import expect_sockets
     from myisam_advisor.trial.statements.survey import folds_names
     from myisam_advisor.trial.tables.sources import INDEX, header_of
     from myisam_exporter.server.session import Session
 
     # In this order: the other process is there before a password is read, and before there are threads.
     with apart(do_replay_task) as place, ExitStack() as stack:
+        expect_sockets(place.folder)
         workload = surveyed(wish.workload) if wish.workload else None
         watched = watched_server(stack.enter_context(Session(server.target(), server.timeout_seconds)))
         variables = watched.variables
@@ -168,7 +170,7 @@ def _task(
     used, sources, missing = _copyable(workload.found, copy, session, directory, watched.location.owner, stack)
     _expect_tables(sources, missing, path)
     copied = frozenset((source.schema, source.table) for source in sources)
-    chosen = variants_of(*tried, copied, wish)
+    chosen = variants_of(*tried, copied, wish, missing)
     changed = {
         (source.schema, source.table): since
         for source in sources
@@ -188,7 +190,7 @@ def _task(
         changed,
         session if copy.allow_lock else None,
         (*used.definitions, *unseen_triggers(directory, sources, used.definitions)),
-        (*not_tried(tried[1], copied, wish), *used.notes, *trigger_notes(session), *meaning_notes(variables)),
+        (*not_tried(tried[1], copied, wish, missing), *used.notes, *trigger_notes(session), *meaning_notes(variables)),
         meaning_settings(variables),
         version.number[:3],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import click
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 NAME_ONE = (
     "name one (myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql 'ALTER TABLE ...')."
 )
+NONE_MISSING: Mapping[TableName, str] = MappingProxyType({})
 # What keeps tables and replicas safe is not weighed against speed, whichever rule it is of, and two things a private server has of its own;
 # unless somebody asks.
 NOT_WEIGHED = frozenset(
@@ -97,43 +99,71 @@ def for_speed(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Findin
 
 
 def variants_of(
-    named: Sequence[Variant], findings: Sequence[Finding], copied: frozenset[TableName] | None, wish: ReplayWish
+    named: Sequence[Variant],
+    findings: Sequence[Finding],
+    copied: frozenset[TableName] | None,
+    wish: ReplayWish,
+    missing: Mapping[TableName, str] = NONE_MISSING,
 ) -> list[Variant]:
-    """What the user wrote, and the changes of findings, as of_finding takes them. Raises TrialError where there is none, or none of a rule that was named."""
+    """What the user wrote, and the changes of findings, as of_finding takes them; `missing` says of tables why they are not copied.
+
+    Raises TrialError where there is none, or none of a rule that was named.
+    """
     from myisam_advisor.errors import TrialError
 
-    chosen = list(named)
-    for finding in findings:
-        if finding.variable in NOT_WEIGHED and not wish.findings:
-            continue
-        variant = of_finding(finding, copied)
-        if variant is not None:
-            chosen.append(variant)
-        elif wish.findings:
-            raise TrialError(
-                f"{finding.rule}: nothing of its change can be tried on copies of {'tables' if copied is None else 'these tables'}: {finding.to_do or finding.recommendation}"
-            )
+    weighed = [finding for finding in findings if wish.findings or finding.variable not in NOT_WEIGHED]
+    tried = {finding.rule for finding in weighed if of_finding(finding, copied) is not None}
+    untried = [finding for finding in weighed if finding.rule not in tried]
+    if untried and wish.findings:
+        raise TrialError(_cannot_be_tried(untried[0], copied, missing))
+    changes = (of_finding(finding, copied) for finding in weighed)
+    chosen = [*named, *(variant for variant in changes if variant is not None)]
     if not chosen:
-        raise TrialError(_nothing_to_try(findings))
+        uncopied = [why for finding in weighed if (why := _why_uncopied(finding, copied, missing))]
+        raise TrialError(_nothing_to_try(findings, "; ".join(dict.fromkeys(uncopied))))
     return _apart(chosen)
 
 
-def _nothing_to_try(findings: Sequence[Finding]) -> str:
-    """Who has just read other findings of `check` sees which there were this time."""
+def _cannot_be_tried(finding: Finding, copied: frozenset[TableName] | None, missing: Mapping[TableName, str]) -> str:
+    """Of the table where that is why; else what the change is instead."""
+    why = _why_uncopied(finding, copied, missing)
+    on = "tables" if copied is None else "these tables"
+    return f"{finding.rule}: nothing of its change can be tried on copies of {on}: {why or finding.to_do or finding.recommendation}"
+
+
+def _why_uncopied(finding: Finding, copied: frozenset[TableName] | None, missing: Mapping[TableName, str]) -> str:
+    """Of a finding whose change is not tried: why the tables are not copied that it is of; empty where it is not for that."""
+    from myisam_advisor.remedies.statements.base import Statement
+    from myisam_advisor.texts.templates import object_name
+
+    if copied is None or of_finding(finding, None) is None:
+        return ""
+    tables = (command.table for command in finding.remedy.commands if isinstance(command, Statement))
+    wanted = dict.fromkeys(table for table in tables if table is not None and table not in copied)
+    return "; ".join(
+        missing.get(table) or f"no statement of the recording touches {object_name(*table)}" for table in wanted
+    )
+
+
+def _nothing_to_try(findings: Sequence[Finding], uncopied: str) -> str:
+    """Who has just read other findings of `check` sees which there were this time, and why their tables are not copied."""
     rules = list(dict.fromkeys(finding.rule for finding in findings))
     if not rules:
         return f"nothing was found whose remedy makes statements faster: look under load, and for longer (--interval), or {NAME_ONE}"
-    return f"no finding has a change that can be tried (found: {', '.join(rules)}): {NAME_ONE}"
+    why = f": {uncopied}. Or " if uncopied else ": "
+    return f"no finding has a change that can be tried (found: {', '.join(rules)}){why}{NAME_ONE}"
 
 
-def not_tried(findings: Sequence[Finding], copied: frozenset[TableName], wish: ReplayWish) -> list[str]:
-    """The findings whose tables are not among those that are copied, in sentences."""
+def not_tried(
+    findings: Sequence[Finding], copied: frozenset[TableName], wish: ReplayWish, missing: Mapping[TableName, str]
+) -> list[str]:
+    """The findings whose change is not tried, in sentences: their tables are not among those that are copied, or a rule that was named has no such change for this one."""
     return [
-        f"{finding.rule} ({finding.object}) was not tried: the table is not among those that were copied."
+        f"{finding.rule} ({finding.object}) was not tried: {_why_uncopied(finding, copied, missing) or 'nothing of its change can be tried on a copy'}."
         for finding in findings
         if (finding.variable not in NOT_WEIGHED or wish.findings)
         and of_finding(finding, copied) is None
-        and of_finding(finding, None) is not None
+        and (wish.findings or of_finding(finding, None) is not None)
     ]
 
 

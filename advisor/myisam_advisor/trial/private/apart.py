@@ -63,10 +63,10 @@ class WorkError(TrialError):
 
 
 class Place:
-    """Our side of work that is done apart."""
+    """Our side of work that is done apart; `folder` is where its temporary files go."""
 
-    def __init__(self, channel: Channel) -> None:
-        self.channel = channel
+    def __init__(self, channel: Channel, folder: Path) -> None:
+        self.channel, self.folder = channel, folder
 
     def send(self, message: Message, descriptors: Sequence[int] = ()) -> None:
         """Send the work one message, and open files with it. Raises what ended the work, where it has ended."""
@@ -103,12 +103,13 @@ def apart(work: Work, *, shows: bool = False) -> Iterator[Place]:
     sys.stderr.flush()
     if os.geteuid() == 0:
         with _kept(shows) as (user, place), _worker(work, shows, user, place) as channel:
-            yield Place(channel)
+            yield Place(channel, place.path)
         return
     # Here, as what it warns of would be lost in the worker.
-    expect_safe(temporary_folder().resolve())
+    folder = temporary_folder()
+    expect_safe(folder.resolve())
     with _worker(work, shows, None, None) as channel:
-        yield Place(channel)
+        yield Place(channel, folder)
 
 
 def as_other(work: Work) -> Any:

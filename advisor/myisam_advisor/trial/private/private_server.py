@@ -43,6 +43,7 @@ OF_DICTIONARY = ("--lower-case-table-names=", "--loose-lower-case-table-names=")
 GONE = (2002, 2003, 2006, 2013)
 # Without it a temporary table may have its files anywhere, and it takes no FILE for that: MariaDB and MySQL before 8.0, CREATE TABLE ... DATA DIRECTORY.
 WITHOUT_LINKS = "--loose-skip-symbolic-links"
+SOCKET_NAME = "s"
 SOCKET_PATH_LIMIT = 107  # sun_path holds 108 bytes with its final zero: unix(7)
 
 # By how the server makes its data directory. What a release does not know is passed over (--loose-).
@@ -58,6 +59,15 @@ SMALL_SERVER_OPTIONS = {
 
 class PrivateServerError(TrialError):
     """The private server could not be made or started; the message ends with what its error log says, and begins with the limit that it met."""
+
+
+def expect_short(directory: Path) -> None:
+    """Raises PrivateServerError where a server of this directory could have no socket in it."""
+    path = directory / SOCKET_NAME
+    if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
+        raise PrivateServerError(
+            f"the socket path {path} is longer than {SOCKET_PATH_LIMIT} bytes: choose a shorter TMPDIR"
+        )
 
 
 class PrivateServer:
@@ -83,16 +93,16 @@ class PrivateServer:
         self._reaped = ReapedDirectory() if directory is None else None
         self.directory = self._reaped.path if self._reaped else Path(directory or "")
         self.data_directory = self.directory / "data"
-        self.socket = self.directory / "s"
+        self.socket = self.directory / SOCKET_NAME
         self.error_log = self.directory / "error.log"
         self.process: subprocess.Popen[bytes] | None = None
         self._room: RoomWatch | None = None
-        if len(os.fsencode(self.socket)) > SOCKET_PATH_LIMIT:
+        try:
+            expect_short(self.directory)
+        except PrivateServerError:
             if self._reaped:
                 self._reaped.remove()
-            raise PrivateServerError(
-                f"the socket path {self.socket} is longer than {SOCKET_PATH_LIMIT} bytes: choose a shorter TMPDIR"
-            )
+            raise
 
     def __enter__(self) -> PrivateServer:
         try:

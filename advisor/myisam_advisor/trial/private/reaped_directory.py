@@ -20,6 +20,9 @@ from types import TracebackType
 from myisam_advisor.errors import TrialError
 
 _log = logging.getLogger(__name__)
+PREFIX = "myisam-"
+# A name as long as those that are drawn (tempfile): of what is found out before there is one.
+LIKE_DRAWN = f"{PREFIX}xxxxxxxx"
 # "$1" is the directory; the pipe's other end is its maker's. What a dying server still writes is removed the next time round.
 REAPER = """
 trap '' INT TERM HUP
@@ -91,7 +94,7 @@ class ReapedDirectory:
     def __init__(self) -> None:
         folder = temporary_folder()
         expect_safe(folder.resolve())
-        self.path = Path(tempfile.mkdtemp(prefix="myisam-", dir=folder))
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
         self._reaper: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> ReapedDirectory:

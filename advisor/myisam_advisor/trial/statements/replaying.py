@@ -17,8 +17,8 @@ from myisam_advisor.texts.templates import duration, object_name
 from myisam_advisor.trial.budget import SHORTEST_RUN, WAVE_SECONDS
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private.machine import expect_room, machine_name
-from myisam_advisor.trial.private.private_server import PrivateServer
-from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
+from myisam_advisor.trial.private.private_server import PrivateServer, expect_short
+from myisam_advisor.trial.private.reaped_directory import LIKE_DRAWN, ReapedDirectory
 from myisam_advisor.trial.private.unprivileged import expect_not_root
 from myisam_advisor.trial.replay import sender_program
 from myisam_advisor.trial.rounds import FEWEST_ROUNDS, Limits, Rounds, run_told_rounds
@@ -45,6 +45,16 @@ from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 # Of the time, for changes alone where those that pay are tried together afterwards.
 ALONE_SHARE = 0.7
+
+
+def expect_sockets(folder: Path) -> None:
+    """Raises TrialError where no server of a replay whose temporary files go into this folder could have its socket: found out before anything is recorded for it."""
+    expect_short(folder / LIKE_DRAWN / _folder_name(0))
+
+
+def _folder_name(number: int) -> str:
+    """Of a server; a short one, because it is part of the socket's path."""
+    return f"s{number}"
 
 
 def run_replay(
@@ -170,8 +180,7 @@ class _Replay:
         return made
 
     def _new_folder(self) -> Path:
-        """A short name, because it is part of the socket's path."""
-        folder = self._folder / f"s{self._stages}"
+        folder = self._folder / _folder_name(self._stages)
         self._stages += 1
         if self._stages == 1:
             folder.mkdir()

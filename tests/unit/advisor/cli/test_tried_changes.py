@@ -7,7 +7,7 @@ import click
 import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.cli.tried_changes import ReplayWish, expect_something, for_speed, of_finding, variants_of
+from myisam_advisor.cli.tried_changes import ReplayWish, expect_something, for_speed, not_tried, of_finding, variants_of
 from myisam_advisor.errors import TrialError
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import comment_line, option_line
@@ -121,3 +121,29 @@ def test_nothing_is_recorded_for_what_is_not_going_to_be_tried() -> None:
 def test_a_rule_that_was_named_and_has_nothing_to_try_is_told_before_anything_is_recorded() -> None:
     with pytest.raises(TrialError, match="a-rule: nothing of its change can be tried on copies of tables"):
         expect_something([], [finding(remark("think about it"))], replace(WISH, findings=("a-rule",)))
+
+
+def packed(table: str) -> Finding:
+    return finding(AlterTable(("shop", table), options=(option(PACK_KEYS=0),)), about=f"shop.{table}")
+
+
+def test_a_table_that_is_not_copied_is_told_with_why_and_its_rule_is_tried_on_the_others() -> None:
+    named, missing = replace(WISH, findings=("a-rule",)), {("shop", "gone"): "shop.gone: it is an InnoDB table"}
+    both = [packed("gone"), packed("words"), packed("idle")]
+    assert [one.name for one in variants_of([], both, COPIED, named, missing)] == ["a-rule (shop.words)"]
+    assert not_tried(both, COPIED, named, missing) == [
+        "a-rule (shop.gone) was not tried: shop.gone: it is an InnoDB table.",
+        "a-rule (shop.idle) was not tried: no statement of the recording touches shop.idle.",
+    ]
+    with pytest.raises(TrialError, match=r"a-rule: nothing of its change can be tried on copies of these tables: shop\.gone: it is an InnoDB table$"):
+        variants_of([], [packed("gone")], COPIED, named, missing)
+    with pytest.raises(TrialError, match=r"\(found: a-rule\): shop\.gone: it is an InnoDB table\. Or name one"):
+        variants_of([], [packed("gone")], COPIED, WISH, missing)
+
+
+def test_a_rule_that_was_named_is_tried_where_it_has_a_change_and_the_rest_is_told() -> None:
+    both = [finding(remark("think about it"), about="shop.other"), packed("words")]
+    named = replace(WISH, findings=("a-rule",))
+    assert len(variants_of([], both, COPIED, named)) == 1
+    assert not_tried(both, COPIED, named, {}) == ["a-rule (shop.other) was not tried: nothing of its change can be tried on a copy."]
+    assert not_tried(both, COPIED, WISH, {}) == []
