@@ -6,6 +6,7 @@ fails on its way ends with its own message.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -178,7 +179,8 @@ WAYS = {
 
 
 def say(sentence: str) -> None:
-    """Tell whoever waits, on standard error."""
+    """Tell whoever waits, on standard error. Whoever does not read it stops no recording."""
     from myisam_advisor.texts.templates import printable
 
-    print(printable(sentence), file=sys.stderr)
+    with contextlib.suppress(OSError):
+        click.echo(printable(sentence), err=True)

@@ -255,7 +255,7 @@ def _version(words: Sequence[str]) -> tuple[str, tuple[int, int, int]]:
     found = _VERSION.search(done.stdout)
     if found is None:
         raise TrialError(
-            f"{words[-1]} does not say which server it is: {(done.stderr or done.stdout).strip()[:300] or 'no output'}."
+            f"{words[-1]} does not say which server it is: {' '.join((done.stderr or done.stdout).split())[:300].rstrip('.') or 'no output'}."
         )
     flavour = "mariadb" if "mariadb" in found[4].lower() or "mariadbd" in words[-1] else "mysql"
     return flavour, (int(found[1]), int(found[2]), int(found[3]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import subprocess
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.private.unprivileged import words_before
 from myisam_advisor.trial.replay import failure_of, sender_program
@@ -21,6 +23,7 @@ from myisam_advisor.trial.statements.records import (
 )
 from myisam_advisor.trial.statements.schedule import Schedule
 from myisam_advisor.trial.statements.stages import ACCOUNT
+from myisam_advisor.workload.fingerprints import fingerprint
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import quote_value, statement
 
@@ -32,6 +35,7 @@ SCRIPT_TEXT = SCRIPT.read_bytes()
 MAXIMUM_SPEED, RECORDED_SPEED = "max", "1"
 # Above this share of the CPU time of sender and server, the sender hides a part of the server's differences.
 BUSY_SENDER_SHARE = 0.3
+SHOWN_CHARACTERS = 200
 # No run is given up before the first; without a budget, none before so many times what it was recorded in.
 SHORTEST_LIMIT_SECONDS, LONGEST_SLOWDOWN = 120.0, 20.0
 
@@ -101,12 +105,23 @@ def send(
         )
     except subprocess.TimeoutExpired:
         raise TrialError(
-            f"a run of the workload did not end within {limit_seconds:.0f} s: record a shorter one, or give it more time (--budget)."
+            f"a run of the workload did not end within {limit_seconds:.0f} s: record a shorter one, or give it more time (--budget).{_under_way(server)}"
         ) from None
     server.expect_alive()
     if done.returncode != 0:
         raise failure_of(done)
     return Sent(folder, [read_report(_head(folder, number)) for number in range(len(statements))])
+
+
+def _under_way(server: PrivateServer) -> str:
+    """The statement that the server is at for longest, in a sentence and without its values; empty where it does not tell."""
+    with contextlib.suppress(driver().error):
+        rows = server.execute("SHOW FULL PROCESSLIST")
+        busy = [row for row in rows if row[4] in ("Query", "Execute") and row[7] and row[7] != "SHOW FULL PROCESSLIST"]
+        if busy:
+            *_, seconds, state, text = max(busy, key=lambda row: float(str(row[5])))[:8]
+            return f" Since {seconds} s it was at ({state or 'no state'}): {fingerprint(str(text).encode('utf-8', 'replace'))[:SHOWN_CHARACTERS]}"
+    return ""
 
 
 def longest_run(budget_seconds: float | None, recorded_seconds: float) -> float:
