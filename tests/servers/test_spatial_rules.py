@@ -1,16 +1,29 @@
 """What CHECK and ANALYZE make of SPATIAL indexes, on real servers: what rules say of them rests on it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.trial.engines.crash import _check_of, _checked
+from myisam_advisor.trial.engines.drawn_rows import DrawnRows
+from myisam_advisor.trial.engines.stage import EngineServer
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.trial.tables.copying import _check
+from myisam_advisor.trial.tables.sources import find_sources
 from myisam_exporter.files.myi_header import tree_pointers
+from myisam_exporter.server.sql import quote_table, statement
 from tests.support.servers import keeps_dictionary
 
 from .conftest import schema, with_thresholds
 from .test_expert_rules import findings
 
 
-def test_only_an_extended_check_looks_into_a_spatial_index(server: PrivateServer) -> None:
+@contextmanager
+def damaged(server: PrivateServer) -> Iterator[Path]:
+    """The directory of a database with a table whose SPATIAL index lacks half of the rows, of which its header says nothing."""
     srid = " SRID 0" if keeps_dictionary(server) else ""
-    within = "MBRContains(ST_GeomFromText('POLYGON((0 0, 0 99, 99 99, 99 0, 0 0))'), g)"
     with schema(server, "d") as name:
         server.execute(f"CREATE TABLE s (id INT NOT NULL PRIMARY KEY, g GEOMETRY NOT NULL{srid}, SPATIAL KEY (g)) ENGINE=MyISAM", database=name)
         server.execute("INSERT INTO s VALUES " + ", ".join(f"({number}, ST_GeomFromText('POINT({number} 1)'))" for number in range(1, 21)), "FLUSH TABLES", database=name)
@@ -21,10 +34,43 @@ def test_only_an_extended_check_looks_into_a_spatial_index(server: PrivateServer
             file.seek(page)
             file.write((2 + 10 * 38).to_bytes(2, "big"))
         server.execute("FLUSH TABLES", database=name)
-        counts = [server.execute(f"SELECT COUNT(*) FROM s {how} INDEX (g) WHERE {within}", database=name) for how in ("FORCE", "IGNORE")]
+        yield index.parent
+
+
+def test_only_an_extended_check_looks_into_a_spatial_index(server: PrivateServer) -> None:
+    within = "MBRContains(ST_GeomFromText('POLYGON((0 0, 0 99, 99 99, 99 0, 0 0))'), g)"
+    with damaged(server):
+        counts = [server.execute(f"SELECT COUNT(*) FROM s {how} INDEX (g) WHERE {within}", database="d") for how in ("FORCE", "IGNORE")]
         assert counts == [[(10,)], [(20,)]]
-        said = [str(server.execute(f"CHECK TABLE s{how}", database=name)[-1][3]) for how in ("", " MEDIUM", " EXTENDED")]
+        said = [str(server.execute(f"CHECK TABLE s{how}", database="d")[-1][3]) for how in ("", " MEDIUM", " EXTENDED")]
         assert said == ["OK", "OK", "Corrupt"]
+
+
+def test_a_copy_with_a_damaged_spatial_index_is_none(server: PrivateServer) -> None:
+    """By myisamchk, where there is one, else by the private server, which imports copies from MySQL 8.0 on: it has this table already."""
+    if keeps_dictionary(server):
+        pytest.skip("copies are imported")
+    with damaged(server) as folder, find_sources(server.data_directory, ["d.s"], 1 << 30, None) as (source,):
+        assert _check(source, folder, server)
+        if not server.binaries.tool("myisamchk"):
+            return
+        server.execute("REPAIR TABLE s", "FLUSH TABLES", database="d")
+        with find_sources(server.data_directory, ["d.s"], 1 << 30, None) as (repaired,):
+            assert _check(repaired, folder, server) == ""
+
+
+def test_a_crash_that_damaged_a_spatial_index_is_told(server: PrivateServer) -> None:
+    rows = DrawnRows(quote_table("d", "s"), ("id", "g"), 1, (), None, statement("id"))
+    one = EngineServer("MyISAM", server)
+    with damaged(server):
+        check = _check_of(one, rows)
+        assert _check_of(EngineServer("InnoDB", server), rows) == "CHECK TABLE `d`.`s`"
+        assert _checked(one, check)[1]
+        server.execute("REPAIR TABLE s", database="d")
+        assert _checked(one, check)[:2] == ("OK", False)
+        if server.binaries.flavour == "mariadb":
+            server.execute("ALTER TABLE s ENGINE=Aria", database="d")
+            assert _checked(EngineServer("Aria", server), check)[:2] == ("OK", False)
 
 
 def test_nothing_is_missing_that_analyze_does_not_make(server: PrivateServer) -> None:

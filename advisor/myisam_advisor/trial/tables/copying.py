@@ -2,7 +2,7 @@
 
 Nothing is asked of the watched server for it, unless the user allows a lock. Without one, the files are copied while the server may
 write: a copy counts only when neither the header nor the sizes and times of the files changed meanwhile, and the copy passes a check by
-myisamchk, or by the private server's CHECK TABLE where there is no myisamchk.
+myisamchk, or by the private server's CHECK TABLE where there is no myisamchk. Only the extended check of either looks into SPATIAL indexes.
 """
 
 from __future__ import annotations
@@ -96,9 +96,10 @@ def take_files(
 def _damaged(source: Source, problem: str) -> TrialError:
     """The same is wrong each time, and nobody wrote: it is in the files. Index pages that delay_key_write holds in memory look alike."""
     name = quote_table(source.schema, source.table)
+    check = statement("CHECK TABLE {} EXTENDED;" if source.is_spatial else "CHECK TABLE {};", name)
     return TrialError(
         f"{source.label} is damaged: {problem}. Each of {TRIES} copies says so, and nobody wrote to its files meanwhile. On the server, "
-        f"{statement('CHECK TABLE {};', name)} tells, and {statement('REPAIR TABLE {};', name)} mends; where the check finds nothing, its index is in "
+        f"{check} tells, and {statement('REPAIR TABLE {};', name)} mends; where the check finds nothing, its index is in "
         f"memory alone (delay_key_write): {statement('FLUSH TABLES {};', name)} and try again."
     )
 
@@ -168,7 +169,8 @@ def _check(source: Source, folder: Path, server: PrivateServer) -> str:
     tool = server.binaries.tool("myisamchk")
     if tool is None:
         return _checked_by_server(source, server)
-    command = [*words_before(), *tool, "--check", "--silent", str(folder / f"{source.stem}.MYI")]
+    how = "--extend-check" if source.is_spatial else "--check"
+    command = [*words_before(), *tool, how, "--silent", str(folder / f"{source.stem}.MYI")]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=CHECK_SECONDS, check=False
@@ -189,7 +191,7 @@ def _checked_by_server(source: Source, server: PrivateServer) -> str:
     name = quote_table(source.schema, source.table)
     try:
         _imported(source, server)
-        rows = server.execute(f"CHECK TABLE {name}")
+        rows = server.execute(f"CHECK TABLE {name}{' EXTENDED' if source.is_spatial else ''}")
         wrong = [str(row[3]) for row in rows if row[2] in ("error", "warning")]
     except OtherReleaseError:
         raise

@@ -13,6 +13,7 @@ import contextlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -55,7 +56,10 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One table to be copied. `folder` is its database's directory by name; `limit_bytes` is the most that its files may hold."""
+    """One table to be copied. `folder` is its database's directory by name; `limit_bytes` is the most that its files may hold.
+
+    `is_spatial`: it has a SPATIAL index, into which only an extended check looks.
+    """
 
     schema: str
     table: str
@@ -64,6 +68,7 @@ class Source:
     rows: int
     limit_bytes: int
     files: tuple[SourceFile, ...]
+    is_spatial: bool = False
 
     @property
     def label(self) -> str:
@@ -152,12 +157,7 @@ def _within_limit(sources: list[Source], limit_bytes: int) -> list[Source]:
     total = sum(source.counted_bytes for source in sources)
     if total > limit_bytes:
         raise over_limit(sources, total, limit_bytes)
-    return [
-        Source(
-            one.schema, one.table, one.folder, one.stem, one.rows, limit_bytes - total + one.counted_bytes, one.files
-        )
-        for one in sources
-    ]
+    return [replace(one, limit_bytes=limit_bytes - total + one.counted_bytes) for one in sources]
 
 
 def over_limit(sources: Sequence[Source], total_bytes: int, limit_bytes: int) -> TrialError:
@@ -201,7 +201,8 @@ def _source(tables: _Tables, name: TableName, stack: ExitStack, *, packed: bool 
         raise TrialError(f"{label} is marked crashed: repair it first (REPAIR TABLE {quote_table(*name)};).")
     if header.row_format == COMPRESSED and not packed:
         raise TrialError(f"{label} is compressed and takes no rows, and a trial writes to its copies.")
-    return Source(*name, folder.name, stem, header.rows, 0, opened)
+    is_spatial = any(key.kind == "rtree" for key in header.definition.keys or ())
+    return replace(source, rows=header.rows, is_spatial=is_spatial)
 
 
 def _file_names(label: str, folder: Path, stem: str, table: str, opener: ForeignFiles) -> list[str]:
