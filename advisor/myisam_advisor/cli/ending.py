@@ -105,6 +105,11 @@ def print_verdict(text: str) -> None:
             raise
 
 
+def tell_beside(message: str) -> None:
+    """A line on standard error beside the answer. Whoever does not read it, or has no room for it, stops nothing: the answer is what was asked for."""
+    _say(sys.stderr, message)
+
+
 def end_with(status: int) -> NoReturn:
     """End the process with this status, without giving each object back one by one: the system takes all of them at once.
 

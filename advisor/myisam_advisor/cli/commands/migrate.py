@@ -78,6 +78,7 @@ def _predicted(names: tuple[str, ...], to: str, target: str | None, server: Serv
 
 def _tell_of_what_is_not_there(migration: Migration) -> None:
     """Raises UserError where nothing else was asked for; else the rest goes on, and it is said beside it."""
+    from myisam_advisor.cli.ending import tell_beside
     from myisam_advisor.texts.templates import printable, sentence
     from myisam_exporter.errors import UserError
 
@@ -85,4 +86,4 @@ def _tell_of_what_is_not_there(migration: Migration) -> None:
     if lines and not migration.predictions and len(migration.left_out) == len(lines):
         raise UserError(f"{' '.join(lines)} {REMEDY}")
     for line in lines:
-        click.echo(printable(f"myisam-advisor: {line} {REMEDY}"), err=True)
+        tell_beside(printable(f"myisam-advisor: {line} {REMEDY}"))

@@ -66,6 +66,7 @@ def plan(
     """
     from myisam_advisor.changes.formats.base import format_named
     from myisam_advisor.changes.plan import make_plan
+    from myisam_advisor.cli.ending import tell_beside
     from myisam_advisor.judging.chosen import choose, refuse_unknown_rules
     from myisam_advisor.judging.verdict import not_seen
     from myisam_advisor.texts.templates import printable
@@ -79,7 +80,7 @@ def plan(
     # On standard error: a script goes to a file, and what was not seen is nothing to run. An empty one says it too.
     unseen = not_seen(judgement, facts.interval_seconds)
     for sentence in unseen:
-        click.echo(f"myisam-advisor: {printable(sentence)} `myisam-advisor check` says what is missing.", err=True)
+        tell_beside(f"myisam-advisor: {printable(sentence)} `myisam-advisor check` says what is missing.")
     made = make_plan(choose(judgement, findings, known), facts, kept_proofs(source).rates, unseen)
     if output is None:
         click.echo(format_named(format_name).render(made), nl=False)

@@ -165,6 +165,7 @@ def _note(
     target: str, at: float, rules: Sequence[Rule], outcomes: Sequence[MeasureOutcome], forecasts: Mapping[str, Forecast]
 ) -> None:
     """Put each rule's outcome into the ledger, beside what the daemon's findings forecast before the change."""
+    from myisam_advisor.cli.ending import tell_beside
     from myisam_advisor.history.ledger import Entry, Measured, own_ledger
     from myisam_advisor.history.verification import NOT_ENOUGH, UNCHANGED, overall
 
@@ -185,7 +186,7 @@ def _note(
         try:
             own_ledger().note(Entry(target, rule.id, at, time.time(), forecasts.get(rule.id), measured, told))
         except UserError as error:
-            click.echo(f"not noted: {error}", err=True)
+            tell_beside(f"not noted: {error}")
 
 
 def _fact_of(outcome: MeasureOutcome) -> str:

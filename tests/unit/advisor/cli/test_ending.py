@@ -131,6 +131,20 @@ def run(script: str, *words: str, **environment: str) -> subprocess.CompletedPro
     return subprocess.run([sys.executable, "-c", code], capture_output=True, input=b"schema: 1\n", env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment}, timeout=60, check=False)
 
 
+@pytest.mark.parametrize("full", [False, True])
+def test_a_remark_that_nobody_takes_stops_no_plan(tmp_path: Path, *, full: bool) -> None:
+    facts = tmp_path / "facts.json"
+    facts.write_text('{"schema": 1}')
+    words = [str(PROGRAM), "plan", "--facts", str(facts)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as lost, open("/dev/full", "wb") as no_room:
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=no_room if full else lost, text=True, timeout=60, check=False)
+    heard = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    assert "says what is missing" in heard.stderr
+    assert (done.returncode, done.stdout.count("\n")) == (0, heard.stdout.count("\n"))
+
+
 @pytest.mark.parametrize("error", ["PermissionError(13, 'Permission denied', '/x/my.cnf')", "OSError(28, 'No space left on device')", "BrokenPipeError(32, 'Broken pipe')"])
 def test_an_error_of_anything_but_the_output_is_told_on_it(error: str) -> None:
     fault = f"def fail(*_, **__): raise {error}\ncheck.judged = fail"
