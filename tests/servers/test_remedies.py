@@ -71,6 +71,19 @@ def few_files(number: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+def test_the_copy_of_a_compressed_table_is_not(logging: PrivateServer) -> None:
+    make_compressed_table(logging, logging.binaries, "packed_in", "t")
+    table = logging.data_directory / "packed_in" / "t.MYD"
+    before = table.stat().st_size
+    command = parsed(statement("ALTER TABLE {} FORCE;", quote_table("packed_in", "t")))
+    told = admitted(logging, command)
+    assert told.remedy.commands == (command,)
+    assert "The table is compressed, and its copy is not" in " ".join(told.cost)
+    logging.execute("ALTER TABLE packed_in.t FORCE", "FLUSH TABLES")
+    assert table.stat().st_size > 2 * before
+    logging.execute("DROP DATABASE packed_in")
+
+
 def test_what_is_amended_is_not_in_the_binary_log(logging: PrivateServer) -> None:
     with schema(logging, "amended") as database:
         logging.execute(f"CREATE TABLE {database}.t (a INT, b VARCHAR(90)) ENGINE=MyISAM", f"INSERT INTO {database}.t VALUES (1, 'a'), (2, 'b')", f"DELETE FROM {database}.t WHERE a = 1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from myisam_advisor.factbase.partial import NOT_IN_FILE
-from myisam_advisor.remedies.effects import copies_online, needed_bytes, schema_of
+from myisam_advisor.remedies.effects import copies_online, needed_bytes, row_of, schema_of, unpacks
 from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.rebuild_files import RebuildFiles
@@ -155,6 +155,11 @@ class Costs:
             )
 
     def _disk_costs(self, command: Statement) -> Iterable[str]:
+        if unpacks(command, row_of(command, self._known)):
+            yield (
+                "The table is compressed, and its copy is not: it is as large as its rows are unpacked, and can be written. "
+                "To pack it again: FLUSH TABLES, then myisampack and myisamchk -rq on its .MYI file."
+            )
         needed = needed_bytes(command, self._known)
         if needed is None:
             copied = "these partitions" if isinstance(command, RepairPartitions) else "the table"

@@ -32,6 +32,8 @@ def needed_bytes(command: Statement, known: PlanFacts) -> int | None:
         return None  # how large each partition is, is not known
     if Change.KEYS_ON in command.changes:
         return sum_of(row, "index_bytes")
+    if unpacks(command, row):
+        return None  # how much its rows take unpacked, no header says
     if Change.INTO_INNODB in command.changes:
         indexes = known.indexes_of(row["schema_name"], row["table_name"]) if row else ()
         return innodb_size(row, indexes, sorts_copies=known.sorts_copies)
@@ -49,6 +51,11 @@ def needed_bytes(command: Statement, known: PlanFacts) -> int | None:
         grown = grown_index_bytes(rows, known.indexes_of(row["schema_name"], row["table_name"]))
         index = index if grown is None else grown
     return None if data is None or index is None else data + index
+
+
+def unpacks(command: Statement, row: Row) -> bool:
+    """Whether the table is compressed (myisampack) and its copy will not be: tried on MySQL 5.6 and MariaDB 10.11, whatever the ALTER changes."""
+    return command.writes_definition and row.get("row_format") == "compressed"
 
 
 def row_of(command: Statement, known: PlanFacts) -> Row:

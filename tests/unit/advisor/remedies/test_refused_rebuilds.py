@@ -78,6 +78,16 @@ def test_a_member_of_a_merge_table_takes_what_leaves_it_alike(command: Statement
     assert admitted(command, tables=MERGED).remedy.commands == (command,)
 
 
+@pytest.mark.parametrize(("command", "unpacks"), [
+    (parsed(statement("ALTER TABLE {} FORCE;", NAME)), True), (AlterTable(TABLE, (option(MAX_ROWS=0, AVG_ROW_LENGTH=0),)), True), (AlterKeys(TABLE, enabled=True), False),
+])  # fmt: skip
+def test_the_copy_of_a_compressed_table_is_not_and_takes_nobody_knows_how_much(command: Statement, *, unpacks: bool) -> None:
+    told = admitted(command, host={"data_directory_free_bytes": 900 * MIB}, tables=table(row_format="compressed", rows=9, data_bytes=4 * MIB, index_bytes=MIB))
+    assert told.remedy.commands
+    assert ("The table is compressed, and its copy is not" in " ".join(told.cost)) is unpacks
+    assert ("How much disk it needs is not known here" in " ".join(told.cost)) is unpacks
+
+
 def key(**columns: Any) -> list[dict[str, Any]]:
     """An index of 60 bytes a key, which a million rows sort in a file of 57.2 MiB, two in 114.4."""
     return [{"schema_name": "x", "table_name": "t", "index_number": 1, "algorithm": "btree", "is_packed": 0, "is_variable_length": 0, "is_unique": 0, "is_enabled": 1, "maximum_key_bytes": 60, **columns}]
