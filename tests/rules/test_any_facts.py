@@ -10,16 +10,12 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.faults import OUR_FAULT
 from myisam_advisor.judging.findings import Judgement
-from myisam_advisor.judging.judge import judge
-from myisam_advisor.judging.prepared import prepared
 from tests.rules.test_cases import CASES
+from tests.support.judging import judged_facts
 
-SITE = Site(shipped_rules())
 DOCUMENTS = [case["facts"] for _, case in CASES]
 NAMES = {"schema_name", "table_name", "name", "index_number", "state", "command"}
 # What a column that is NULL leaves in a sentence; OPTIMIZE ... and .MYI are meant.
@@ -73,6 +69,6 @@ def test_no_facts_make_a_rule_fail_or_a_text_break(seed: int) -> None:
     judged = 0
     for _ in range(40):
         facts = facts_from_document({"schema": 1, **any_facts(chance)})
-        check(judge(prepared(facts, SITE)))
+        check(judged_facts(facts))
         judged += 1
     assert judged == 40

@@ -17,6 +17,7 @@ from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding, Judgement
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
+from tests.support.judging import judged_document
 from tests.support.proofs import kept
 from tests.support.thoroughness import THOROUGH
 
@@ -51,7 +52,7 @@ def _judged(place: int) -> Judgement:
 
 
 def _judge(case: dict[str, Any]) -> Judgement:
-    return judge(prepared(facts_from_document({"schema": 1, **case["facts"]}), Site(shipped_rules()), kept(case.get("proofs", ()))))
+    return judged_document(case["facts"], kept(case.get("proofs", ())))
 
 
 def check_texts(expect: dict[str, Any], own: list[Finding]) -> None:

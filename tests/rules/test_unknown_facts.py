@@ -5,6 +5,7 @@ to be quiet without stands here, with the reason.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cache
 from typing import Any
@@ -100,8 +101,42 @@ def without(document: dict[str, Any], key: str, name: str) -> dict[str, Any]:
     return {**document, key: left[0] if isinstance(content, dict) else left}
 
 
-def judged_alone(rule: Rule, document: dict[str, Any], proofs: Any) -> Judgement:
-    return judge(prepared(facts_from_document({"schema": 1, **document}), Site((rule,)), kept(proofs)), DATABASE)
+@dataclass(frozen=True)
+class Answer:
+    """What a rule says alone: of which objects it speaks, those of which it is sure, and the facts that it says it needs, where it cannot judge."""
+
+    spoken: frozenset[str]
+    confirmed: frozenset[str]
+    needed: frozenset[str]
+    is_undecided: bool
+    is_applicable: bool
+
+    @property
+    def is_silent(self) -> bool:
+        """As if it had judged, or had nothing to judge."""
+        return not self.spoken and not self.is_undecided
+
+
+ANSWERS: dict[tuple[str, str, str], Answer] = {}
+
+
+def asked_alone(rule: Rule, document: dict[str, Any], proofs: Any) -> Answer:
+    """The same facts are left by many ways, by a group that is away and by its one fact that a case has: what they give is worked out once."""
+    key = (rule.id, repr(document), repr(proofs))
+    if key not in ANSWERS:
+        ANSWERS[key] = answer_of(judge(prepared(facts_from_document({"schema": 1, **document}), Site((rule,)), kept(proofs)), DATABASE))
+    return ANSWERS[key]
+
+
+def answer_of(judgement: Judgement) -> Answer:
+    found, lacking = judgement.findings, judgement.not_evaluated
+    return Answer(
+        frozenset(one.object for one in found),
+        frozenset(one.object for one in found if one.confidence == "confirmed"),
+        frozenset(fact for one in lacking for fact in one.facts),
+        bool(lacking),
+        not judgement.not_applicable,
+    )
 
 
 def cases_of(name: str, published: bool) -> Iterator[dict[str, Any]]:
@@ -117,12 +152,12 @@ def outcomes(name: str, published: bool = False) -> tuple[list[tuple[str, str]],
     needed: set[str] = set()
     for case in cases_of(name, published):
         document, proofs = case["facts"], case.get("proofs", ())
-        if not judged_alone(RULES[name], document, proofs).findings:
+        if not asked_alone(RULES[name], document, proofs).spoken:
             continue
         for key, column, fact in facts_in(document):
-            judgement = judged_alone(RULES[name], without(document, key, column), proofs)
-            needed |= {one for outcome in judgement.not_evaluated for one in outcome.facts}
-            if not judgement.findings and not judgement.not_evaluated:
+            answer = asked_alone(RULES[name], without(document, key, column), proofs)
+            needed |= answer.needed
+            if answer.is_silent:
                 silent.append((fact, case["name"]))
     return silent, needed
 

@@ -21,10 +21,10 @@ from tests.rules.test_unknown_facts import (
     ONE_HEADER,
     ONE_LIST,
     RULES,
+    asked_alone,
     cases_of,
     facts_in,
     is_excepted,
-    judged_alone,
     outcomes,
     without,
 )
@@ -125,24 +125,19 @@ def silent_without_groups(name: str) -> tuple[list[tuple[str, str]], set[str]]:
     silent, needed = [], set()
     for case in cases_of(name, published=False):
         document, proofs = case["facts"], case.get("proofs", ())
-        if not judged_alone(RULES[name], document, proofs).findings:
+        if not asked_alone(RULES[name], document, proofs).spoken:
             continue
         for group, gone in GROUPS.items():
             left = without_all(document, gone)
-            judgement = None if left == document else judged_alone(RULES[name], left, proofs)
-            if judgement is not None:
-                needed |= {one for outcome in judgement.not_evaluated for one in outcome.facts}
-            if judgement is None or judgement.findings or judgement.not_evaluated or judgement.not_applicable:
+            answer = None if left == document else asked_alone(RULES[name], left, proofs)
+            if answer is not None:
+                needed |= answer.needed
+            if answer is None or not answer.is_silent or not answer.is_applicable:
                 continue
             alone = ((key, column) for key, column, fact in facts_in(document) if is_gone(key, column, gone) and is_excepted(name, fact))
-            if not any(is_silent(name, without(document, key, column), proofs) for key, column in alone):
+            if not any(asked_alone(RULES[name], without(document, key, column), proofs).is_silent for key, column in alone):
                 silent.append((group, case["name"]))
     return silent, needed
-
-
-def is_silent(name: str, document: dict[str, Any], proofs: Any) -> bool:
-    judgement = judged_alone(RULES[name], document, proofs)
-    return not judgement.findings and not judgement.not_evaluated
 
 
 @cache
@@ -153,12 +148,11 @@ def confirmed_without(name: str) -> list[tuple[str, str]]:
         if stem != name or "confirmed" not in (RULES[name].confidence, *RULES[name].query.split("'")):
             continue
         document, proofs = case["facts"], case.get("proofs", ())
-        spoken = {finding.object for finding in judged_alone(RULES[name], document, proofs).findings}
+        spoken = asked_alone(RULES[name], document, proofs).spoken
         asked = [(fact, without(document, key, column)) for key, column, fact in facts_in(document) if not any(fnmatch(fact, one) for one in NEVER_ALONE)]
         asked += [(group, left) for group, gone in GROUPS.items() if (left := without_all(document, gone)) != document]
         for lacking, left in asked:
-            findings = judged_alone(RULES[name], left, proofs).findings
-            if any(finding.confidence == "confirmed" and finding.object not in spoken for finding in findings):
+            if asked_alone(RULES[name], left, proofs).confirmed - spoken:
                 confirmed.append((lacking, case["name"]))
     return confirmed
 

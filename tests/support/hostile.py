@@ -5,14 +5,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.catalogue.site import Site
 from myisam_advisor.changes.plan import ChangePlan, make_plan
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Finding
-from myisam_advisor.judging.judge import judge
-from myisam_advisor.judging.prepared import prepared
 from tests.rules.test_cases import CASES
+from tests.support.judging import judged_facts
 
 PRECIOUS = "precious"
 MARKER = "/tmp/myisam-advisor-hostile-name-ran"
@@ -75,7 +72,7 @@ def under_name(facts: dict[str, Any], name: str) -> dict[str, Any]:
 def findings_and_plan(facts: dict[str, Any]) -> tuple[list[Finding], ChangePlan]:
     """What all rules say of it, and the plan of all that."""
     known = facts_from_document({"schema": 1, **facts})
-    findings = list(judge(prepared(known, Site(shipped_rules()))).findings)
+    findings = list(judged_facts(known).findings)
     return findings, make_plan(findings, known)
 
 

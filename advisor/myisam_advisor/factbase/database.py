@@ -43,6 +43,7 @@ class FactDatabase:
         self.of_many = of_many
         self._database: GuardedDatabase | None = None
         self._filled: dict[str, int] = {}  # generations, by table
+        self._with_rows: set[str] = set()  # the others are empty, and need neither be emptied nor filled
         self.changes = Changes()
         self.steady_parts = SteadyParts(self.changes, _rehearsal)
 
@@ -70,8 +71,13 @@ class FactDatabase:
                     pairs = zip(rows.change.before.values(), differing.rows, strict=True)
                     self.changes.renewed(table.name, differing_rows(rows.columns, places, pairs))
                 else:
-                    _empty(database, table.name)
-                    _fill(database, table.name, rows)
+                    if table.name in self._with_rows:
+                        _empty(database, table.name)
+                    if rows.rows:
+                        self._with_rows.add(table.name)
+                        _fill(database, table.name, rows)
+                    else:
+                        self._with_rows.discard(table.name)
                     self.changes.filled(table.name)
                 self._filled[table.name] = rows.generation
         database.execute("COMMIT")
@@ -81,7 +87,7 @@ class FactDatabase:
         if self._database is not None:
             self._database.close()
         self.steady_parts.close()
-        self._database, self._filled = None, {}
+        self._database, self._filled, self._with_rows = None, {}, set()
 
 
 def _rehearsal() -> GuardedDatabase:

@@ -40,7 +40,7 @@ def supposing(database: GuardedDatabase, fact: str, value: Value, give_up: Calla
             filling.execute(f"UPDATE {table} SET {column} = ? WHERE {among}", (value, *key))
         elif is_pair:
             filling.execute(f"INSERT INTO {table} (name, {column}) VALUES (?, ?)", (name, value))
-        elif is_index:
+        elif is_index and can_be:
             filling.execute(f"INSERT INTO {NAMED} SELECT schema_name, table_name, 0 FROM tables")
             filling.execute(f"INSERT INTO {ENDINGS} (shape, place, {column}) VALUES (0, 0, ?)", (value,))
         elif can_be:

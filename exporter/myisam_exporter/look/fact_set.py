@@ -141,6 +141,8 @@ class FactRows:
     def has(self, column: str) -> bool:
         """Whether any row knows this column."""
         rows = self.rows
+        if not rows:
+            return False
         if isinstance(rows, ColumnwiseRows) and not isinstance(rows, PackedRows):
             return self.once(("known", column), lambda _: rows.knows(self.columns.index(column)))
         known = self.memo.known

@@ -178,18 +178,18 @@ def test_interrupted_it_waits_for_apt_and_leaves_nothing_running(checkout: Check
     begun, ended = checkout.tree / "begun", checkout.tree / "ended"
     checkout.play("apt-get", f'case "$*" in *--download-only*) exit 0 ;; esac; : >"{begun}"; sleep 1; echo "pmstatus:sysbench:50:Unpacking sysbench"; : >"{ended}"; exit 0')
     running = checkout.start("demo")
-    deadline = time.monotonic() + 30
-    while not begun.exists() and time.monotonic() < deadline:
+    while not begun.exists():
+        assert running.poll() is None, running.communicate()
         time.sleep(0.02)
     os.killpg(running.pid, ending)
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate()
     assert "bootstrap: interrupted; what was installed stays, and the next run goes on from there" in errors
     assert ended.exists()
     assert not (checkout.tree / ".venv").exists()
     assert running.returncode == 130
     with pytest.raises(ProcessLookupError):
-        # Whom nobody waits for is there for a moment more.
-        while time.monotonic() < deadline + 30:
+        # Whom nobody waits for is there for a moment more. Each test has its limit of time: how long the moment is, the machine's load says.
+        while True:
             os.killpg(running.pid, 0)
             time.sleep(0.02)
 

@@ -10,14 +10,11 @@ import pytest
 import yaml
 
 from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.catalogue.site import Site
 from myisam_advisor.changes.formats.base import format_named
 from myisam_advisor.changes.plan import LOOK_FIRST, PERSISTED, ChangePlan, make_plan
 from myisam_advisor.cli.commands.plan import FORMATS
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.chosen import choose
-from myisam_advisor.judging.judge import judge
-from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.remedies.remedy import Remedy
 from myisam_advisor.remedies.statements.base import Phase, Remark, Statement, remark
 from myisam_advisor.remedies.statements.closing import FlushTables, LockTables, UnlockTables, grouped
@@ -30,9 +27,10 @@ from myisam_exporter.server.sql import Sql, quote_value
 from myisam_exporter.server.version_number import text_as_number
 from tests.rules.test_cases import CASES, judged
 from tests.support.healthy import healthy_facts
+from tests.support.judging import judged_document
 from tests.support.mounts import mounted
 from tests.support.program import run
-from tests.support.proofs import kept, kind
+from tests.support.proofs import kind
 from tests.support.repository import ROOT
 from tests.unit.advisor.remedies.test_statements import Present
 
@@ -41,8 +39,7 @@ GIB = 1 << 30
 
 def plan_of(case: dict[str, Any], *wanted: str) -> ChangePlan:
     facts = facts_from_document({"schema": 1, **case["facts"]})
-    judgement = judge(prepared(facts, Site(shipped_rules()), kept(case.get("proofs", ()))))
-    return make_plan(choose(judgement, wanted, [rule.id for rule in shipped_rules()]), facts)
+    return make_plan(choose(judged(case), wanted, [rule.id for rule in shipped_rules()]), facts)
 
 
 def case(rule: str, name: str) -> dict[str, Any]:
@@ -380,7 +377,7 @@ def test_a_plan_of_what_was_not_seen_says_so_beside_it() -> None:
 
 def test_a_remark_alone_is_no_change_of_a_table() -> None:
     known = facts_from_document({"schema": 1, **(facts := CASES[0][1]["facts"])})
-    finding = judge(prepared(facts_from_document({"schema": 1, **facts}), Site(shipped_rules()))).findings[0]
+    finding = judged_document(facts).findings[0]
     plan = make_plan([replace(finding, remedy=Remedy((remark("Ask whoever owns the table first."),)))], known)
     assert plan.offline == []
     assert "-- Ask whoever owns the table first." in format_named("sql").render(plan)

@@ -133,6 +133,7 @@ def test_a_table_of_many_rows_that_has_none_has_no_place_for_a_fact() -> None:
         for fact in ("tables.rows", "indexes.page_bytes", "processlist.threads"):
             with supposing(database, fact, 1, database.close) as can_be:
                 assert not can_be
+        assert database.query("SELECT COUNT(*) FROM _endings").rows == [(0,)], "nothing stays that no table has"
 
 
 def test_where_it_cannot_be_taken_out_again_nobody_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:

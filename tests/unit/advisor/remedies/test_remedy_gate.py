@@ -7,15 +7,11 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.catalogue.site import Site
 from myisam_advisor.changes.plan import make_plan
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.faults import OUR_FAULT
 from myisam_advisor.judging.findings import Finding
-from myisam_advisor.judging.judge import judge
-from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.remedies.effects import needed_bytes, row_of
 from myisam_advisor.remedies.gate import NOTHING_DONE, OPTIONS_UNDONE, RemedyGate
 from myisam_advisor.remedies.option_lines import option_line
@@ -30,10 +26,10 @@ from myisam_advisor.remedies.statements.variables import SetGlobal, set_global
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_table, statement
 from tests.rules.test_cases import CASES, judged
+from tests.support.judging import judged_facts
 from tests.support.proofs import kept
 from tests.support.thoroughness import THOROUGH
 
-SITE = Site(shipped_rules())
 TABLE = ("x", "t")
 NAME = quote_table(*TABLE)
 MIB = 1 << 20
@@ -110,7 +106,7 @@ def judged_in(state: str) -> list[tuple[FactSet, tuple[Finding, ...]]]:
     found = []
     for case in telling_cases():
         facts = facts_from_document({"schema": 1, **merged(case["facts"], STATES[state])})
-        judgement = judge(prepared(facts, SITE, kept(case.get("proofs", ()))))
+        judgement = judged_facts(facts, kept(case.get("proofs", ())))
         assert [outcome for outcome in judgement.not_evaluated if outcome.how == OUR_FAULT or "that works" in outcome.needs] == []
         found.append((complete(facts), tuple(judgement.findings)))
     return found

@@ -60,6 +60,6 @@ def test_what_ends_the_rounds_is_what_a_replay_tells(tmp_path: Path) -> None:
         return one.rate(MAXIMUM_SPEED)
 
     limits = Limits(early_rounds=MANY, budget_seconds=None)
-    found = run_rounds({BASELINE: once, "B": once}, rate, limits, lambda _: None, meter=LoadMeter(tmp_path))
+    found = run_rounds({BASELINE: once, "B": once}, rate, limits, lambda _: None, meter=LoadMeter(tmp_path), draw=random.Random(1))
     assert (found.course.ended_by, found.comparisons[0].verdict) == (CLEAR, NO_DIFFERENCE)
     assert [compare("B", found, rate)] == found.comparisons
