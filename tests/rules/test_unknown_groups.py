@@ -122,7 +122,8 @@ def without_all(document: dict[str, Any], gone: Set[str]) -> dict[str, Any]:
 @cache
 def silent_without_groups(name: str) -> tuple[list[tuple[str, str]], set[str]]:
     """The groups, each with the case, without which the rule is silent, and none of whose facts alone explains it; and what it says that it needs without others."""
-    silent, needed = [], set()
+    silent: list[tuple[str, str]] = []
+    needed: set[str] = set()
     for case in cases_of(name, published=False):
         document, proofs = case["facts"], case.get("proofs", ())
         if not asked_alone(RULES[name], document, proofs).spoken:
