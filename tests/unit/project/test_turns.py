@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import ASK_THE_SAME, scope_of
 from tests.support import turns as module
 from tests.support.repository import ROOT
 from tests.support.turns import TURNS, VARIABLE, Stopwatch, costs, of_one_turn, turn_now, turns, waiting
@@ -36,6 +37,13 @@ def test_in_as_many_runs_as_there_are_turns_each_test_is_asked_once() -> None:
 def test_a_module_with_servers_has_one_turn_for_all_of_it() -> None:
     found = turns({"tests/e2e/a.py::first": 5.0, "tests/e2e/a.py::second": 9.0, "tests/unit/b.py::one": 3.0, "tests/unit/b.py::two": 3.0})
     assert found.keys() == {"tests/e2e/a.py", "tests/unit/b.py::one", "tests/unit/b.py::two"}
+
+
+def test_what_asks_the_same_stays_with_one_worker() -> None:
+    for scope, tests in ASK_THE_SAME.items():
+        modules = [str(path.relative_to(ROOT)) for one in tests for path in (ROOT / one).parent.glob(f"{Path(one).name}*")]
+        assert len(modules) >= 2, scope
+        assert {scope_of(f"{module}::test_any") for module in modules} == {scope}
 
 
 @pytest.mark.parametrize(("commit", "turn"), [("0", 0), ("6f0eb4a07c21", 0x6F0EB4A07C21 % TURNS), ("", None)])
