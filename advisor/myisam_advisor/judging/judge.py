@@ -14,6 +14,7 @@ from myisam_advisor.judging.blindness import blind_spots, lacks_tables, tables_a
 from myisam_advisor.judging.contradictions import set_aside_contradictions
 from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.findings import Dropped, Judgement, NotApplicable, NotEvaluated
+from myisam_advisor.judging.one_file_limit import with_one_file_limit
 from myisam_advisor.judging.prepared import PreparedFacts
 from myisam_advisor.judging.resolver import Candidate, Resolution, resolve
 from myisam_advisor.judging.told import Told
@@ -54,6 +55,7 @@ def judge(
         lambda one: site.suppression(one.rule.id, one.object),
         wording.keep,
     )
+    resolution.kept = with_one_file_limit(resolution.kept)
     if told is not None:
         told.end(resolution.kept)
     spoken = _spoken(resolution)

@@ -15,9 +15,18 @@ from myisam_advisor.proofs.proof import NO_DIFFERENCE, WORSE, WORTH_IT
 from myisam_advisor.proofs.settled import Settled, figures_in_words, settled
 from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
+from myisam_advisor.remedies.file_limits import file_limit_of
 from myisam_advisor.remedies.gate import RemedyGate
 from myisam_advisor.remedies.misread_members import caution_for_members
-from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, PlanFacts, Planned, planner_named
+from myisam_advisor.remedies.planners.base import (
+    FILE_LIMIT,
+    NotWorth,
+    Plan,
+    PlanContext,
+    PlanFacts,
+    Planned,
+    planner_named,
+)
 from myisam_advisor.remedies.price import Price, price_of
 from myisam_advisor.remedies.remedy import Admitted, Remedy
 from myisam_advisor.remedies.statements.base import text_of
@@ -91,9 +100,12 @@ class Wording:
         finding = worded.finding
         self.known.budget.grant(f"{finding.rule} {finding.object}".strip(), finding.memory_bytes)
         self.known.planned_index_bytes.update(worded.index_bytes)
-        for command in worded.finding.remedy.commands:
+        for command in finding.remedy.commands:
             if isinstance(command, SetGlobal) and not command.cache and command.number is not None:
                 self.known.planned_variables[command.variable] = command.number
+        limit = file_limit_of(finding.my_cnf)
+        if limit is not None:
+            self.known.planned_variables[FILE_LIMIT] = limit
 
     def _held_against_proofs(self, candidate: Candidate) -> CandidateOutcome:
         """The finding as what was proved here leaves it: as it is, with its trial for a remedy, as a warning against it, or not at all."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from myisam_advisor.remedies.option_lines import OptionLine, option_line
+from myisam_advisor.remedies.planners.base import FILE_LIMIT
 from myisam_advisor.remedies.server_state import ServerState
 
 TABLE_CACHES = frozenset({"table_open_cache", "table_cache"})
@@ -38,13 +39,19 @@ def limit_before(tables: int, lines: Sequence[OptionLine], state: ServerState) -
     limit, wanted = state.file_limit, SMALLEST_FILE_LIMIT
     if limit is None or files_for(tables, state) <= limit:
         return
-    if any(line.option == "open_files_limit" for line in lines):
+    if file_limit_of(lines) is not None:
         return
     while wanted < min(files_for(tables, state), LARGEST_FILE_LIMIT):
         wanted *= 2
     if wanted <= limit:
         return
-    yield option_line("open_files_limit", wanted)
+    yield option_line(FILE_LIMIT, wanted)
+
+
+def file_limit_of(lines: Iterable[OptionLine]) -> int | None:
+    """The limit of open files that lines of my.cnf set; None where none of them does."""
+    values = (line.partition("=")[2].strip() for line in lines if line.option == FILE_LIMIT)
+    return next((int(value) for value in values if value.isdigit()), None)
 
 
 def _other_files(state: ServerState) -> int:

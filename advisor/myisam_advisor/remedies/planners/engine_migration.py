@@ -122,7 +122,7 @@ def _advice(
         yield f"In InnoDB it takes about {size(innodb_bytes)}{has}: the part in use must fit there, no longer in the page cache."
     yield f"Each statement becomes a transaction, with a commit that makes it durable: {_durability(context)}."
     yield "Afterwards: COUNT(*) without WHERE becomes a scan;"
-    if any(index["algorithm"] == "fulltext" for index in indexes):
+    if _since(FULLTEXT_FROM, context) and any(index["algorithm"] == "fulltext" for index in indexes):
         yield "FULLTEXT finds words by innodb_ft_min_token_size (3) instead of ft_min_word_len (4), with other stop words;"
     if not any(index["is_unique"] for index in indexes):
         yield "add a PRIMARY KEY, or InnoDB creates a hidden one;"

@@ -45,7 +45,7 @@ def _larger(row: Mapping[str, Value], context: PlanContext) -> Planned:
     known_size = present if isinstance(present, int | float) and present else None
     need = _need(row, known_size, context)
     if need is None:
-        return _of_unknown_size("neither its present size nor that of the indexes can be seen")
+        return _of_unknown_size("neither its present size nor that of the indexes can be seen", context)
     wanted, basis = need
     if known_size and wanted <= known_size:
         return NotWorth(f"the key cache holds {basis} already")
@@ -54,7 +54,7 @@ def _larger(row: Mapping[str, Value], context: PlanContext) -> Planned:
     is_whole = room is None or wanted <= room
     if not is_whole and known_size is None:
         # What memory can spare comes on top of it: without it, a size would be a guess, and may be a smaller one.
-        return _of_unknown_size(f"its present size cannot be seen; memory has room for {size(room or 0)} more")
+        return _of_unknown_size(f"its present size cannot be seen; memory has room for {size(room or 0)} more", context)
     if room is not None and wanted > room:
         wanted, basis = room, f"all that {giver} can spare; {basis} would be more"
     if (context.version_number or LARGE_CACHES_SAFE_FROM) < LARGE_CACHES_SAFE_FROM and wanted > LARGEST_SAFE_BYTES:
@@ -146,7 +146,11 @@ def _with_bookkeeping(row: Mapping[str, Value], index_bytes: Value, context: Pla
     return wanted, f"{size(index_bytes)} of indexes and their bookkeeping"
 
 
-def _of_unknown_size(why: str) -> Plan:
+def _of_unknown_size(why: str, context: PlanContext) -> Planned:
+    """In words; nothing where memory has no room, whatever the sizes are."""
+    spare, giver = _spare(context)
+    if spare is not None and spare < STEP_BYTES:
+        return NoRoom(f"{giver} has no room for a larger key cache")
     return Plan(
         {
             "advice": f"Raise key_buffer_size. How far is not known: {why}.",

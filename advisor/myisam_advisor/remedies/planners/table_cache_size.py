@@ -21,6 +21,8 @@ ROOM, LARGEST_STEP = 4 / 3, 16
 # What an open table of three indexes takes (measured: 14 kB on MySQL 9.7, 16 on 5.6, 29 on MariaDB 10.11), and what may be taken where
 # the machine's memory is not known.
 TABLE_BYTES, MODEST_BYTES = 32 << 10, 64 << 20
+# So much more needs no room in the account of memory; on a machine that is nearly out of it, a part of what is left.
+MODEST_SHARE = 0.25
 # Where so many uses find a table closed, and there are no more than this, all may stay open: a few megabytes.
 MANY_CLOSED, FEW_TABLES = 0.25, 2000
 # Before MySQL 5.7.9 MyISAM looks for an open table in a list of all: see table-cache-too-large.
@@ -104,7 +106,9 @@ def _sizes(present: int, row: Mapping[str, Value], context: PlanContext) -> Iter
     usual = max(2 * present, SMALLEST)
     if _has_list(context):
         usual = min(usual, LARGEST_LISTED)
-    is_modest = (usual - present) * TABLE_BYTES <= MODEST_BYTES
+    available = context.known.budget.available_bytes
+    modest_bytes = MODEST_BYTES if available is None else min(MODEST_BYTES, MODEST_SHARE * available)
+    is_modest = (usual - present) * TABLE_BYTES <= modest_bytes
     yield usual if is_modest or context.room_bytes is None else min(usual, affordable), ""
     closed, all_tables = _closed_share(row), row.get("tables")
     if closed is None:

@@ -35,13 +35,19 @@ def test_memory_bounds_it_and_none_at_all_says_so() -> None:
     assert isinstance(short, NoRoom)
 
 
-@pytest.mark.parametrize(("available_bytes", "room"), [(MIB, "0 B"), (150 * MIB, "40 MiB")])
-def test_a_cache_whose_size_is_not_known_is_not_set_to_what_memory_can_spare(available_bytes: int, room: str) -> None:
-    """That comes on top of what it has: by itself it may be less, and was 0 where memory is short."""
-    host = {"memory_bytes": 160 * MIB, "memory_available_bytes": available_bytes}
+def test_a_cache_whose_size_is_not_known_is_not_set_to_what_memory_can_spare() -> None:
+    """That comes on top of what it has: by itself it may be less."""
+    host = {"memory_bytes": 160 * MIB, "memory_available_bytes": 150 * MIB}
     plan = planned("key_buffer_size", ROW | {"size_bytes": None}, facts(server=MARIADB, host=host))
     assert (plan.commands, plan.my_cnf, plan.memory_bytes) == ((), (), 0)
-    assert plan.values["advice"] == f"Raise key_buffer_size. How far is not known: its present size cannot be seen; memory has room for {room} more."
+    assert plan.values["advice"] == "Raise key_buffer_size. How far is not known: its present size cannot be seen; memory has room for 40 MiB more."
+
+
+@pytest.mark.parametrize("index_bytes", [None, 100 * MIB])
+def test_nobody_is_told_to_raise_it_where_memory_has_no_room_whatever_it_is(index_bytes: int | None) -> None:
+    host = {"memory_bytes": 160 * MIB, "memory_available_bytes": MIB}
+    row = ROW | {"size_bytes": None, "index_bytes": index_bytes}
+    assert asked("key_buffer_size", row, facts(server=MARIADB, host=host)) == NoRoom("memory has no room for a larger key cache")
 
 
 def test_small_indexes_in_a_smaller_cache_need_a_step_and_not_memory() -> None:

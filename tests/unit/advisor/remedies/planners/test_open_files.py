@@ -2,8 +2,9 @@
 
 import pytest
 
-from myisam_advisor.remedies.planners.base import NotWorth
-from tests.support.planning import asked, planned
+from myisam_advisor.remedies.planners import open_files
+from myisam_advisor.remedies.planners.base import NotWorth, Plan, PlanContext, PlanFacts
+from tests.support.planning import asked, facts, planned
 
 
 @pytest.mark.parametrize(("row", "wanted"), [
@@ -16,6 +17,14 @@ from tests.support.planning import asked, planned
 ])  # fmt: skip
 def test_half_as_much_again_as_is_needed_and_more_than_there_is(row: dict[str, int], wanted: int) -> None:
     assert planned("open_files", row).values == {"wanted_limit": wanted}
+
+
+def test_a_larger_table_cache_that_is_planned_needs_no_other_limit() -> None:
+    known = PlanFacts(facts())
+    known.planned_variables["open_files_limit"] = 65_536
+    plan = open_files.plan({"open_files": 900, "limit_files": 1024}, PlanContext(known, {}))
+    assert isinstance(plan, Plan)
+    assert plan.values == {"wanted_limit": 65_536}
 
 
 def test_the_kernels_own_limit_is_not_exceeded() -> None:

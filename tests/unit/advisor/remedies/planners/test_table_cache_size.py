@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.remedies.planners.base import NoRoom, PlanNeeds
+from myisam_advisor.remedies.planners.base import NoRoom, Plan, PlanNeeds
 from tests.support.planning import MARIADB, MYSQL, OLD_MYSQL, asked, facts, planned, texts
 from tests.support.recorded import RecordedLook
 
@@ -16,6 +16,15 @@ def test_twice_what_there_is_and_four_hundred_at_least(present: int, wanted: int
     assert texts(plan.undo_commands) == [f"SET GLOBAL table_open_cache = {present};"]
     assert texts(plan.my_cnf) == [f"table_open_cache = {wanted}"]
     assert plan.memory_bytes == plan.values["open_bytes"] == (wanted - present) * 32_768
+
+
+@pytest.mark.parametrize(("available_mib", "is_raised"), [(4, False), (40, False), (400, True)])
+def test_a_few_megabytes_are_taken_only_where_there_are_more(available_mib: int, is_raised: bool) -> None:
+    """The account of memory has no room at any of these: rows keep the rest."""
+    host = {"memory_bytes": 8192 << 20, "memory_available_bytes": available_mib << 20}
+    said = asked("table_cache_size", {"cache_size": 400}, facts(server=MYSQL, host=host))
+    assert isinstance(said, Plan) == is_raised
+    assert is_raised or said == NoRoom("memory has no room for a larger table cache")
 
 
 @pytest.mark.parametrize(("server", "name"), [({}, "table_open_cache"), (MYSQL | {"version_number": 50103}, "table_open_cache"), (MYSQL | {"version_number": 50102}, "table_cache")])
