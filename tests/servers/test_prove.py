@@ -177,6 +177,15 @@ def test_a_path_too_long_for_sockets_is_told_before_anything_is_looked_for_or_re
     deep.rmdir()
 
 
+def test_a_table_too_large_to_be_copied_is_told_before_anything_is_recorded_for_its_change(shop: PrivateServer, state: Path) -> None:
+    shop.execute("SET GLOBAL log_output = 'FILE'", "FLUSH STATUS")
+    with working(shop, "shop", [SCAN]):
+        done = program(state, shop, "prove", FIXED, "--seconds", "2s", *SURE, "--interval", "2s", "--copy-limit", "1K")
+    assert done.returncode == 2
+    assert re.search(rf"{FIXED}: nothing of its change can be tried .*: shop\.`a b`: .* to copy, and --copy-limit is 1", done.stderr), done.stderr
+    assert shop.execute("SHOW GLOBAL STATUS LIKE 'Slow_queries'") == [("Slow_queries", "0")]
+
+
 def test_without_sysbench_nothing_is_recorded(state: Path, without_sysbench: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", without_sysbench)
     with CopiedServer(binaries_of("mariadb-10.11"), ["--key-buffer-size=64K"]) as server:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,9 @@ from myisam_advisor.cli.tried_changes import (
     expect_something,
     findings_of,
     named_changes,
+    needs_one_of,
     not_tried,
+    tables_of,
     variants_of,
 )
 from myisam_advisor.cli.watched_server import WatchedServer, watched_server
@@ -132,12 +134,13 @@ def replayed(
         workload = surveyed(wish.workload) if wish.workload else None
         watched = watched_server(stack.enter_context(Session(server.target(), server.timeout_seconds)))
         variables = watched.variables
-        named_bytes = _expect_named(copy, watched) if workload is None else 0
+        named_tables = _expect_named(copy, watched) if workload is None else {}
         load = statements_per_second(watched.session)
         named = named_changes(wish, variables)
         findings = findings_of(wish, server, site) if wish.findings or not named else []
         if workload is None:
-            least = servers_disk_bytes(expect_something(named, findings, wish), named_bytes)
+            variants, copied_bytes = _expect_tried(named, findings, wish, copy, watched, named_tables)
+            least = servers_disk_bytes(variants, copied_bytes)
             path = recorded(least) if recorded else Path()
             wish, workload = replace(wish, workload=path), surveyed(path)
         if folds_names(variables.get("lower_case_table_names")):
@@ -218,20 +221,65 @@ def _copyable(
     return used, sources, {**missing, **_left_aside(found, wanted)}
 
 
-def _expect_named(copy: CopyOptions, watched: WatchedServer) -> int:
+def _expect_named(copy: CopyOptions, watched: WatchedServer) -> dict[TableName, int]:
     """The bytes of the tables that were named. Raises TrialError for one that cannot be copied: nothing is recorded for it."""
     from myisam_advisor.errors import TrialError
     from myisam_advisor.texts.table_names import possible_names
     from myisam_advisor.trial.tables.sources import find_copyable
 
-    directory, counted = watched.directory("a replay copies tables as files"), 0
+    counted: dict[TableName, int] = {}
+    directory = watched.directory("a replay copies tables as files")
     for name in copy.tables:
         names = possible_names(name)
         with find_copyable(directory, names, copy.copy_limit, watched.location.owner) as (sources, missing):
             if not sources:
                 raise TrialError(f"--table {name}: {next(iter(missing.values()), 'write DATABASE.TABLE')}.")
-            counted += sum(source.counted_bytes for source in sources)
+            counted |= {(source.schema, source.table): source.counted_bytes for source in sources}
     return counted
+
+
+def _expect_tried(
+    named: Sequence[Variant],
+    findings: Sequence[Finding],
+    wish: ReplayWish,
+    copy: CopyOptions,
+    watched: WatchedServer,
+    named_tables: Mapping[TableName, int],
+) -> tuple[list[Variant], int]:
+    """What can be tried, whatever is recorded, and the bytes that are copied for it at least: which further tables statements touch, nobody knows yet.
+
+    Raises TrialError where that is nothing, or nothing of a rule that was named: then nothing is recorded for it.
+    """
+    expect_something(named, findings, wish)
+    tables = tables_of(findings)
+    if named_tables:
+        counted: Mapping[TableName, int] = named_tables
+        missing = {table: _aside(table) for table in tables if table not in named_tables}
+    else:
+        counted, missing = _counted(tables, copy, watched)
+    variants = variants_of(named, findings, frozenset(counted), wish, missing)
+    if named_tables:
+        return variants, sum(named_tables.values())
+    is_sure = counted and needs_one_of(variants, findings)
+    return variants, min(counted.values()) if is_sure else 0
+
+
+def _counted(
+    tables: Iterable[TableName], copy: CopyOptions, watched: WatchedServer
+) -> tuple[dict[TableName, int], dict[TableName, str]]:
+    """The bytes of each of the tables that can be copied alone, and why the others cannot be."""
+    from myisam_advisor.trial.tables.sources import find_copyable, over_limit
+
+    counted: dict[TableName, int] = {}
+    directory = watched.directory("a replay copies tables as files")
+    with find_copyable(directory, tables, sys.maxsize, watched.location.owner) as (sources, missing):
+        for source in sources:
+            name, held = (source.schema, source.table), source.counted_bytes
+            if held <= copy.copy_limit:
+                counted[name] = held
+            else:
+                missing[name] = str(over_limit([source], held, copy.copy_limit)).rstrip(".")
+        return counted, missing
 
 
 def _wanted(found: Survey, chosen: Sequence[str]) -> list[TableName]:
@@ -261,9 +309,15 @@ def _left_aside(found: Survey, wanted: Sequence[TableName]) -> dict[TableName, s
     def why(table: TableName) -> str:
         if not table[0]:
             return f"{object_name(table[1])} has no database in the recording"
-        return f"{object_name(*table)} is none of the tables that are copied"
+        return _aside(table)
 
     return {table: why(table) for table in found.tables if table not in wanted}
+
+
+def _aside(table: TableName) -> str:
+    from myisam_advisor.texts.templates import object_name
+
+    return f"{object_name(*table)} is none of the tables that are copied"
 
 
 def _expect_tables(sources: Sequence[object], missing: Mapping[TableName, str], path: Path) -> None:

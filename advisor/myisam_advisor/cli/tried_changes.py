@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -69,6 +69,22 @@ def expect_something(named: Sequence[Variant], findings: Sequence[Finding], wish
     return variants_of(named, findings, None, wish)
 
 
+def tables_of(findings: Iterable[Finding]) -> Mapping[TableName, None]:
+    """The tables that the changes of these findings are of."""
+    from myisam_advisor.remedies.statements.base import Statement
+
+    commands = (command for finding in findings for command in finding.remedy.commands)
+    tables = (command.table for command in commands if isinstance(command, Statement))
+    return dict.fromkeys(table for table in tables if table is not None)
+
+
+def needs_one_of(variants: Sequence[Variant], findings: Sequence[Finding]) -> bool:
+    """Whether nothing of these variants can be tried without a copy of one of the findings' tables: none is of the server, and none was written by the user."""
+    return all(variant.rules for variant in variants) and all(
+        of_finding(finding, frozenset()) is None for finding in findings
+    )
+
+
 def named_changes(wish: ReplayWish, variables: Mapping[str, str]) -> list[Variant]:
     """What the user wrote, each alone."""
     from myisam_advisor.trial.statements.variants import Setting, Variant
@@ -133,15 +149,14 @@ def _cannot_be_tried(finding: Finding, copied: frozenset[TableName] | None, miss
 
 def _why_uncopied(finding: Finding, copied: frozenset[TableName] | None, missing: Mapping[TableName, str]) -> str:
     """Of a finding whose change is not tried: why the tables are not copied that it is of; empty where it is not for that."""
-    from myisam_advisor.remedies.statements.base import Statement
     from myisam_advisor.texts.templates import object_name
 
     if copied is None or of_finding(finding, None) is None:
         return ""
-    tables = (command.table for command in finding.remedy.commands if isinstance(command, Statement))
-    wanted = dict.fromkeys(table for table in tables if table is not None and table not in copied)
     return "; ".join(
-        missing.get(table) or f"no statement of the recording touches {object_name(*table)}" for table in wanted
+        missing.get(table) or f"no statement of the recording touches {object_name(*table)}"
+        for table in tables_of([finding])
+        if table not in copied
     )
 
 

@@ -7,7 +7,16 @@ import click
 import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
-from myisam_advisor.cli.tried_changes import ReplayWish, expect_something, for_speed, not_tried, of_finding, variants_of
+from myisam_advisor.cli.tried_changes import (
+    ReplayWish,
+    expect_something,
+    for_speed,
+    needs_one_of,
+    not_tried,
+    of_finding,
+    tables_of,
+    variants_of,
+)
 from myisam_advisor.errors import TrialError
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import comment_line, option_line
@@ -16,6 +25,7 @@ from myisam_advisor.remedies.statements.base import remark
 from myisam_advisor.remedies.statements.key_caches import CacheIndex
 from myisam_advisor.remedies.statements.tables import AlterTable, option
 from myisam_advisor.remedies.statements.variables import set_global
+from myisam_advisor.trial.statements.variants import Variant
 
 COPIED = frozenset({("shop", "words")})
 WISH = ReplayWish(Path("w"), (), (), (), "max", 10.0, None)
@@ -147,3 +157,11 @@ def test_a_rule_that_was_named_is_tried_where_it_has_a_change_and_the_rest_is_to
     assert len(variants_of([], both, COPIED, named)) == 1
     assert not_tried(both, COPIED, named, {}) == ["a-rule (shop.other) was not tried: nothing of its change can be tried on a copy."]
     assert not_tried(both, COPIED, WISH, {}) == []
+
+
+def test_whether_a_table_has_to_be_copied_is_known_before_anything_is_recorded() -> None:
+    both, of_server = [packed("words"), packed("other")], finding(set_global("concurrent_insert", 2), about="")
+    assert list(tables_of([*both, of_server])) == [("shop", "words"), ("shop", "other")]
+    assert needs_one_of(variants_of([], both, None, WISH), both)
+    assert not needs_one_of(variants_of([], [*both, of_server], None, WISH), [*both, of_server])
+    assert not needs_one_of([Variant("by hand", statements=("ALTER TABLE x",))], both)
