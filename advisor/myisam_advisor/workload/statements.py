@@ -71,7 +71,10 @@ _REFUSED = {
 _REFUSED_VERBS = frozenset(verb for verb, _ in _REFUSED)
 # The others begin with none of their words, and with no comment.
 _SUSPECT = re.compile(rb"[\s(\0]*(?:[/#-]|(?:%s)\b)" % b"|".join(sorted(_REFUSED_VERBS)), re.IGNORECASE)
-_GLOBAL_VARIABLE = re.compile(rb"@@(?:global|persist|persist_only)\s*\.\s*[A-Za-z_]+\s*:?=", re.IGNORECASE)
+# A named key cache's, too: @@global.hot.key_buffer_size.
+_GLOBAL_VARIABLE = re.compile(
+    rb"@@(?:global|persist|persist_only)\s*\.\s*[\w`$]+(?:\s*\.\s*[\w`$]+)?\s*:?=", re.IGNORECASE
+)
 _IDENTIFIED = re.compile(rb"\bidentified\s+(?:by|with|via)\b")
 # The same in a text that is prepared, where its quotes are escaped or doubled.
 _CONNECTION = re.compile(rb"\bconnection\s{0,16}=?\s{0,16}\\?['\"]")

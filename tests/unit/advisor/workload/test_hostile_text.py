@@ -174,6 +174,8 @@ PATTERNS = (
     Text(statements._SUSPECT.match, b"", b"( ", b"1"),
     Text(statements._GLOBAL_VARIABLE.search, b"@@global .", b" ", b"1"),
     Text(statements._GLOBAL_VARIABLE.search, b"", b"@@global . a ", b"1"),
+    Text(statements._GLOBAL_VARIABLE.search, b"@@global.a", b" ", b"1"),
+    Text(statements._GLOBAL_VARIABLE.search, b"@@global.", b"a", b"1"),
     Text(statements._IDENTIFIED.search, b"", b"identified "),
     Text(statements._IDENTIFIED.search, b"identified", b" "),
     Text(statements._CONNECTION.search, b"", b"connection                = "),

@@ -120,7 +120,7 @@ def test_a_long_insert_is_understood_by_its_beginning() -> None:
         (b"LOAD DATA LOCAL INFILE 'x' INTO TABLE t", "LOAD DATA"), (b"/* c */ load\n\tdata infile 'x'", "LOAD DATA"), (b"-- c\nLOAD XML INFILE 'x'", "LOAD XML"),
         (b"SELECT * FROM t INTO OUTFILE 'x'", "INTO OUTFILE"), (b"select a into /* x */ dumpfile 'x' from t", "INTO DUMPFILE"), (b"select 'into outfile' from t", None),
         (b"GRANT ALL ON *.* TO x", "GRANT"), (b"CREATE USER x IDENTIFIED BY 'p'", "CREATE USER"), (b"SET PASSWORD = 'p'", "SET PASSWORD"), (b"set global x=1", "SET GLOBAL"),
-        (b"SET @@global.x = 1", "SET GLOBAL"), (b"set @x = @@global.max_connections", None), (b"SET NAMES utf8", None), (b"START SLAVE", "START SLAVE"),
+        (b"SET @@global.x = 1", "SET GLOBAL"), (b"SET @@global.hot.key_buffer_size=1", "SET GLOBAL"), (b"SET @@GLOBAL . `x1` := 1", "SET GLOBAL"), (b"set @x = @@global.max_connections", None), (b"SET NAMES utf8", None), (b"START SLAVE", "START SLAVE"),
         (b"start transaction", None), (b"KILL 5", "KILL"), (b"(select 1)", None), (b"load index into cache t", None), (b"create table t (a int)", None), (b"", None), (b"\0\xff", None),
         (b"CREATE OR REPLACE USER a IDENTIFIED BY 'x'", "CREATE USER"), (b"create or /* c */ replace server s options (password 'x')", "CREATE SERVER"), (b"CREATE OR REPLACE TABLE t (a INT)", None),
         (b"CREATE /* c */ USER a IDENTIFIED BY 'x'", "CREATE USER"), (b"/*!50000 ALTER USER */ a IDENTIFIED BY 'x'", "ALTER USER"), (b"SET -- c\nPASSWORD = 'x'", "SET PASSWORD"),
