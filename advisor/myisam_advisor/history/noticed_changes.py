@@ -12,6 +12,7 @@ from myisam_advisor.history.format import CHANGE, SETTING
 from myisam_advisor.history.memory import SAME_START_SECONDS
 from myisam_advisor.history.records import Records
 from myisam_advisor.judging.blindness import tables_are_seen
+from myisam_advisor.workload.log_settings import is_of_a_recording
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
@@ -26,6 +27,8 @@ VARIABLES = frozenset({
     "performance_schema", "query_cache_limit", "query_cache_size", "query_cache_type", "read_buffer_size", "read_rnd_buffer_size", "slow_query_log",
     "sort_buffer_size", "sync_binlog", "table_cache", "table_definition_cache", "table_open_cache", "thread_cache_size", "tmp_table_size", "userstat", "version",
 })  # fmt: skip
+# What a recording by the slow log (`record`, `prove`) sets of these, and gives back.
+OF_A_RECORDING = frozenset(("long_query_time", "slow_query_log"))
 TABLE = "table "
 RESTART = "restart"
 # Uptimes are whole seconds: by less than this a start seems to move from look to look.
@@ -140,8 +143,10 @@ def moment_of(text: str | None) -> float | None:
 
 
 def _settings(facts: FactSet) -> Iterable[tuple[str, str]]:
-    for name, value in facts.tables["variable"].by_name("value").items():
-        if name in VARIABLES and value is not None:
+    variables = facts.tables["variable"].by_name("value")
+    passed_over = OF_A_RECORDING if is_of_a_recording(_text(variables.get("slow_query_log_file"))) else frozenset()
+    for name, value in variables.items():
+        if name in VARIABLES - passed_over and value is not None:
             yield name, _text(value)
     caches = list(facts.tables["key_cache"].dictionaries())
     if caches:

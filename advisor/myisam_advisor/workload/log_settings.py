@@ -37,6 +37,11 @@ _PERCONA = {"slow_query_log_use_global_control": "all", "log_slow_verbosity": "m
 _LEFT_OVER = re.compile(r"(.*/)?myisam-advisor-[^/]*\.log", re.DOTALL)
 
 
+def is_of_a_recording(file: str) -> bool:
+    """Whether a slow log's name is one that a recording gives: while it stands in the variable, the log's settings are the recording's."""
+    return _LEFT_OVER.fullmatch(file) is not None
+
+
 def present_settings(asked: Asked) -> dict[str, str]:
     """All global variables. Raises as `rows` does."""
     return {name or "": value or "" for name, value in asked.rows("SHOW GLOBAL VARIABLES", columns=2)}
@@ -77,7 +82,7 @@ def refuse_general_log_elsewhere(present: Mapping[str, str]) -> None:
 def refuse_left_over(present: Mapping[str, str]) -> None:
     """Raises UserError where the settings are still those of a recording that was cut off: they are nobody's former ones."""
     file = present.get(FILE, "")
-    if not _LEFT_OVER.fullmatch(file):
+    if not is_of_a_recording(file):
         return
     names = (
         SWITCH,

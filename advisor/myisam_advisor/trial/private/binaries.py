@@ -250,8 +250,12 @@ def _version(words: Sequence[str]) -> tuple[str, tuple[int, int, int]]:
             timeout=VERSION_SECONDS,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
         raise TrialError(f"{words[-1]} does not run: {error}.") from None
+    except subprocess.TimeoutExpired:
+        raise TrialError(
+            f"{words[-1]} did not say within {VERSION_SECONDS:.0f} s which server it is: --server takes the path of mysqld or mariadbd."
+        ) from None
     found = _VERSION.search(done.stdout)
     if found is None:
         raise TrialError(

@@ -301,6 +301,17 @@ def test_which_changes_are_those_of_a_rule(name: str, old: str | None, new: str 
     assert Change(1000.0, name, old, new).is_of(variable) is expected
 
 
+def test_what_a_recording_sets_for_its_time_is_no_change_of_the_server() -> None:
+    def variables(file: str, **values: object) -> dict[str, object]:
+        return {"variable": {"slow_query_log_file": file, **values}}
+
+    own = variables("/d/slow.log", long_query_time=10, slow_query_log="OFF")
+    recording = variables("/d/myisam-advisor-0123456789abcdef.log", long_query_time=0, slow_query_log="ON")
+    by_hand = variables("/d/slow.log", long_query_time=1, slow_query_log="OFF")
+    changes, _ = followed((own, 100), (recording, 100), (own, 100), (by_hand, 100))
+    assert [str(change) for change in changes] == ["long_query_time: 10 -> 1"]
+
+
 def tables(*names: str, **more: object) -> dict[str, object]:
     return {"tables": [{"schema_name": "s", "table_name": name, "row_format": "fixed"} for name in names], **more}
 

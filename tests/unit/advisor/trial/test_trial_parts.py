@@ -25,7 +25,7 @@ from myisam_advisor.trial.experiments.io import (
     can_read_asynchronously,
 )
 from myisam_advisor.trial.listener import Listener
-from myisam_advisor.trial.private import machine
+from myisam_advisor.trial.private import binaries, machine
 from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
@@ -185,3 +185,9 @@ def test_a_server_that_is_dying_is_waited_for_until_it_is_dead(tmp_path: Path) -
     with pytest.raises(TrialError, match="it died"), as_trial_errors(expect_alive):
         driver().connect(tmp_path / "no-socket")
     assert asked == 3
+
+
+def test_a_program_that_says_nothing_is_given_up_in_plain_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(binaries, "VERSION_SECONDS", 0.2)
+    with pytest.raises(TrialError, match=r"^sleep 9 did not say within 0 s which server it is: --server takes the path of mysqld or mariadbd\.$"):
+        binaries._version(["sh", "-c", "sleep 9"])
