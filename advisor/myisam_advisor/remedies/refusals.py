@@ -180,6 +180,8 @@ class Refusals:
 
     def _disk_is_short(self, command: Statement) -> str:
         free, needed = self._state.disk_free_bytes(schema_of(command)), needed_bytes(command, self._known)
+        if (needed != 0 or Change.KEYS_ON in command.changes) and self._state.waits_for_space:
+            return f"No {command.verb} yet: statements wait for disk space at this moment, and it would wait too, with its table locked. Free space first."
         if needed != 0 and (of_files := self._files_are_short(command)):
             return of_files
         if free is not None and needed is None:
@@ -208,12 +210,19 @@ class Refusals:
 
     def _files_are_short(self, command: Statement) -> str:
         """A rebuild makes files beside the table's. Tried on MariaDB 10.11: an OPTIMIZE that can make none leaves its table marked as crashed."""
+        least = number_of(self._disk_limits["least_free_inodes"]) or 0
         left = number_of(self._known.disk_of(schema_of(command)).get("data_directory_free_inodes"))
-        if left is None or left >= (number_of(self._disk_limits["least_free_inodes"]) or 0):
+        if left is not None and left < least:
+            return (
+                f"No {command.verb} yet: it makes new files, and its disk has room for {count(int(left))} more, however much space is free (df -i). "
+                "One that fails for it can leave the table marked as crashed. Remove files there first."
+            )
+        in_tmpdir = number_of(self._known.all.single("host").get("temporary_directory_free_inodes"))
+        if in_tmpdir is None or in_tmpdir >= least:
             return ""
         return (
-            f"No {command.verb} yet: it makes new files, and its disk has room for {count(int(left))} more, however much space is free (df -i). "
-            "One that fails for it can leave the table marked as crashed. Remove files there first."
+            f"No {command.verb} yet: it may sort in files of tmpdir, where no more than {count(int(in_tmpdir))} can be made, however much space is free "
+            "(df -i). Remove files there first."
         )
 
     def _unknown_need_is_too_much(self, command: Statement, free: int) -> str:

@@ -9,6 +9,7 @@ from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
 
 # Channels of a group are its own way to itself. Tried on MySQL 9.7: another one may be called group_replication_mine.
+WAITS_FOR_SPACE = "Waiting for someone to free space"
 GROUP_APPLIER = "group_replication_applier"
 GROUP_CHANNELS = (GROUP_APPLIER, "group_replication_recovery")
 RDS_DATA = "/rdsdbdata/"
@@ -103,6 +104,12 @@ class ServerState:
         """The version to compare by."""
         number = number_of(self._known.all.single("server").get("version_number"))
         return None if number is None else int(number)
+
+    @cached_property
+    def waits_for_space(self) -> bool:
+        """Whether statements are seen to wait for space on a file system that is full, whichever it is: what disk-nearly-full tells of first."""
+        states = self._known.all.tables["processlist"].dictionaries()
+        return any(str(row["state"]).startswith(WAITS_FOR_SPACE) and row["threads"] != 0 for row in states)
 
     def disk_free_bytes(self, schema: Value) -> int | None:
         """Free space where a database's tables are."""

@@ -14,6 +14,7 @@ from myisam_advisor.remedies.statements.parsing import parsed
 from myisam_advisor.remedies.statements.tables import (
     AlterKeys,
     AlterTable,
+    CheckTable,
     DropIndex,
     OptimizeTable,
     RepairTable,
@@ -193,3 +194,22 @@ def test_an_alter_of_mariadb_sorts_unique_indexes_too(server: dict[str, Any], ke
     indexes = key(is_unique=1, maximum_key_bytes=key_bytes)
     altered = admitted(WIDER, host=LITTLE, server=server, tables=table(row_format="fixed", rows=10_000_000), indexes=indexes)
     assert bool(altered.remedy.commands) == passes
+
+
+@pytest.mark.parametrize("command", [OPTIMIZE, REPAIR, TO_INNODB, AlterKeys(TABLE, enabled=True)])
+def test_no_rebuild_begins_while_statements_wait_for_space(command: Statement) -> None:
+    """Which file system is full, the state does not tell: the data directory has room here."""
+    known: dict[str, Any] = {"host": {"data_directory_free_bytes": 1 << 40}, "tables": table(row_format="fixed", rows=1000, data_bytes=400 * MIB, index_bytes=100 * MIB)}
+    waiting = [{"state": "Waiting for someone to free space (errno: 28)", "command": "Query", "threads": 1}]
+    assert admitted(command, **known).remedy.commands
+    passed = admitted(command, processlist=waiting, **known)
+    assert passed.remedy.commands == ()
+    assert "statements wait for disk space at this moment" in " ".join(passed.instead)
+    assert admitted(CheckTable(TABLE), processlist=waiting, **known).remedy.commands
+
+
+@pytest.mark.parametrize(("free_inodes", "passes"), [(1, False), (99, False), (100, True)])
+def test_no_rebuild_begins_where_tmpdir_takes_no_file(free_inodes: int, passes: bool) -> None:
+    passed = admitted(OPTIMIZE, host={"data_directory_free_bytes": 1 << 40, "temporary_directory_free_inodes": free_inodes}, tables=table(row_format="fixed", rows=1000, data_bytes=400 * MIB, index_bytes=100 * MIB))
+    assert bool(passed.remedy.commands) is passes
+    assert passes or "files of tmpdir" in " ".join(passed.instead)
