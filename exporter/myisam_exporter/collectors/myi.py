@@ -6,7 +6,7 @@ show that many are missing, rows per statement stay unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.server import SERVER
@@ -14,18 +14,15 @@ from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.facts.columns import Block, Row, TableName, Value, column_names, columns, single
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
-from myisam_exporter.files.definition_reader import MAXIMUM_NAMES
 from myisam_exporter.files.index_rows import COLUMNS
 from myisam_exporter.files.indexes_of_scan import indexes_of
-from myisam_exporter.files.left_out import NOT_READ, LeftOut
 from myisam_exporter.files.merge_members import merged_into
 from myisam_exporter.files.pages_in_passing import PagesInPassing
 from myisam_exporter.files.table_columns import FROM_FRM
 from myisam_exporter.files.told_tables import Telling, ToldTables, first_told, told_again, told_anew
+from myisam_exporter.files.unseen import definitions_unread, incomplete, unseen_in
 from myisam_exporter.files.writes import NOTHING_WRITTEN, Written, statements_between, statements_of, written_between
-from myisam_exporter.kernel.rights import READ_FILES
 
-NAMED_UNREADABLE = 5
 WRITE_COMMANDS = (
     "Com_insert", "Com_insert_select", "Com_replace", "Com_replace_select", "Com_load", "Com_update", "Com_update_multi", "Com_delete",
     "Com_delete_multi",
@@ -40,16 +37,6 @@ NOT_RECORDED = Unknown(
     off=True,
 )
 NOT_FROM_FILES = {"pack_keys_option", "key_cache", "unpacked_keys_speed_ratio"}
-NOT_LOOKED_INTO = "take away links and special files that are not the server's"
-GIVE_BACK = "give them to the user that the server runs as (chown), or take them away"
-# Nothing is said of REPAIR TABLE: it would write to that disk, and may lose rows that another try reads.
-CHECK_DISK = (
-    "the disk, or what serves it, failed: the kernel's log says more (journalctl -k); copy what can be read to another disk, "
-    "and repair no table before that"
-)
-CHECK_DEFINITIONS = (
-    "ask the server whether it can read them (CHECK TABLE), and restore those that it cannot from a backup"
-)
 # What a .frm tells is of use where it stops an upgrade, or is misread: not on MariaDB, and MySQL keeps none from 8.0 on.
 KEEPS_FRM_BEFORE = 80000
 NO_DEFINITIONS = Unknown(
@@ -245,7 +232,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
                 scan = scan_data_directory(directory, owner, context.clock, reads_frm=reads_frm, pages=pages)
         except OSError as error:
             return Unknown(f"{directory} cannot be read now ({error.strerror})")
-        unread = self.incomplete(scan)
+        unread = incomplete(scan)
         # Where nothing can be read there is no scan: what SQL tells is better.
         return unread if unread and not scan.files else scan
 
@@ -256,26 +243,14 @@ class MyiCollector(Collector[DataDirectoryScan]):
         sums = told.sums.facts(pair.after.other_engine_data_bytes)
         return [
             # A part must not pass for the whole.
-            *([] if self.incomplete(pair.after) else [single("totals", sums)]),
+            *([] if incomplete(pair.after) else [single("totals", sums)]),
             Block("tables", TABLE_COLUMNS, told, False, told.generation, told.change),
             Block("indexes", COLUMNS, indexes, generation=indexes.generation),
         ]
 
     def notes(self, sample: DataDirectoryScan) -> Iterable[Unknown]:
         """What could not be read, what is no table, and what there is no room for."""
-        unread = self.incomplete(sample)
-        no_tables = [one for one in sample.left_out if not one.is_table]
-        return [
-            *([unread] if unread else []),
-            *(
-                [Unknown(f"in the data directory, but not looked into: {_named(no_tables)}", NOT_LOOKED_INTO)]
-                if no_tables
-                else []
-            ),
-            *_without_indexes(sample),
-            *_without_merge_lists(sample),
-            *_definitions_unread(sample),
-        ]
+        return unseen_in(sample)
 
     def unknown_over_interval(self) -> Mapping[str, Unknown]:
         """Rows per statement, while handles hide statements."""
@@ -283,10 +258,10 @@ class MyiCollector(Collector[DataDirectoryScan]):
 
     def unknown_columns(self, sample: DataDirectoryScan) -> Mapping[str, Unknown]:
         """What only a facts file can say; every sum, where tables are missing from it."""
-        unread = self.incomplete(sample)
+        unread = incomplete(sample)
         sums = {f"totals.{column.name}": unread for column in self.sections["totals"]} if unread else {}
         without_frm = not sample.read_definitions().any_read
-        why_without = next(iter(_definitions_unread(sample)), NO_DEFINITIONS)
+        why_without = definitions_unread(sample) or NO_DEFINITIONS
         return (
             sums
             | (dict.fromkeys(FROM_DEFINITION, why_without) if without_frm else {})
@@ -300,45 +275,7 @@ class MyiCollector(Collector[DataDirectoryScan]):
 
     def incomplete(self, sample: DataDirectoryScan) -> Unknown | None:
         """Directories and files that could not be read, or that are another user's."""
-        unread = [LeftOut(name, NOT_READ, True) for name in sample.unreadable]
-        others = [one for one in sample.left_out if one.is_table]
-        if not unread and not others:
-            return None
-        seen = "not all tables" if sample.files else "none of the tables"
-        has_failed = any(one.has_failed for one in others)
-        remedy = CHECK_DISK if has_failed else READ_FILES if unread else GIVE_BACK
-        return Unknown(f"{seen} can be seen: {_named([*others, *unread])}", remedy)
-
-
-def _named(entries: Sequence[LeftOut]) -> str:
-    """The first of them, each with why, and how many more there are."""
-    more = len(entries) - NAMED_UNREADABLE
-    named = [f"{one.name} ({one.why})" if one.why else one.name for one in entries[:NAMED_UNREADABLE]]
-    return ", ".join(named) + (f" and {more} more" if more > 0 else "")
-
-
-def _without_indexes(scan: DataDirectoryScan) -> list[Unknown]:
-    left_out = indexes_of(scan).tables_left_out
-    if not left_out:
-        return []
-    return [Unknown(f"the indexes of {left_out} tables are not told: all of them together would take too much memory")]
-
-
-def _without_merge_lists(scan: DataDirectoryScan) -> list[Unknown]:
-    left_out = scan.merge_lists_left_out
-    if not left_out:
-        return []
-    lists = f"{left_out} MERGE table{'s are' if left_out != 1 else ' is'}"
-    return [Unknown(f"what {lists} made of is not told: their lists would name more than {MAXIMUM_NAMES} tables")]
-
-
-def _definitions_unread(scan: DataDirectoryScan) -> list[Unknown]:
-    tables = scan.read_definitions().unread
-    if not tables:
-        return []
-    count = f"{len(tables)} table{'s' if len(tables) != 1 else ''}"
-    names = _named([LeftOut(name, "", True) for name in tables])
-    return [Unknown(f"the definitions (.frm) of {count} cannot be read: {names}", CHECK_DEFINITIONS)]
+        return incomplete(sample)
 
 
 def _told(pair: Pair[DataDirectoryScan]) -> ToldTables:

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from myisam_exporter.collectors.base import Pair
-from myisam_exporter.collectors.myi import CHECK_DISK, COLLECTOR
+from myisam_exporter.collectors.myi import COLLECTOR
 from myisam_exporter.files.data_directory import DataDirectoryScan, scan_data_directory
 from myisam_exporter.files.directory_scanner import DirectoryScanner
+from myisam_exporter.files.unseen import CHECK_DISK
 
 from .test_directory_scanner import age, make_table
 
