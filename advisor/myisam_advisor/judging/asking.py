@@ -11,10 +11,10 @@ from itertools import islice, product
 from myisam_advisor.catalogue.rules import CONFIDENCES, SEVERITIES, Decider, Rule, need_in_words
 from myisam_advisor.factbase.database import FactDatabase
 from myisam_advisor.factbase.guarded_query import MAXIMUM_ROWS, QueryError, Result
-from myisam_advisor.factbase.numeric_names import is_numeric
 from myisam_advisor.factbase.steady_parts import PER_TABLE
 from myisam_advisor.factbase.supposed_fact import supposing
 from myisam_advisor.judging.blindness import tables_are_seen
+from myisam_advisor.judging.fact_names import FactNames
 from myisam_advisor.judging.faults import FAULTS, KnownFaults
 from myisam_advisor.judging.findings import Dropped, NotApplicable, NotEvaluated
 from myisam_advisor.judging.objections import Objections
@@ -45,6 +45,7 @@ class Inquiry:
 
     def __init__(self, facts: FactSet, kept: FactDatabase, known_faults: KnownFaults, told: Told | None = None) -> None:
         self.facts, self.server = facts, facts.single("server")
+        self._names = FactNames(facts)
         self._told = told
         self._tables: frozenset[tuple[Value, Value]] | None = None  # of many tables, worked out only where it is asked
         self.database = kept.holding(facts)
@@ -54,12 +55,6 @@ class Inquiry:
         self.contradicted: list[Dropped] = []
         self.undecided: list[NotEvaluated] = []
         self.cut_short: list[str] = []
-        variables, status = facts.tables["variable"], facts.tables["status"]
-        # By the table's name, whether rates are asked for or values, and the row's name.
-        self.pairs: Mapping[str, Mapping[bool, Mapping[str, Value]]] = {
-            "variable": {False: variables.by_name("value"), True: {}},
-            "status": {False: status.by_name("value"), True: status.by_name("per_second")},
-        }
 
     def ask(self, rule: Rule) -> Asked:
         """What the rule's query finds, or why it cannot be asked."""
@@ -102,11 +97,11 @@ class Inquiry:
 
     def _missing(self, rule: Rule) -> NotEvaluated | None:
         for names in rule.needs:
-            strange = [name for name in names if not self._exists(name)]
+            strange = [name for name in names if not self._names.is_fact(name)]
             if strange:
                 return self.known_faults.fault(rule, f"facts that exist: there is no {strange[0]}")
-            if not any(self._is_known(name) for name in names):
-                reasons = [self._why(name) for name in names]
+            if not any(self._names.is_known(name) for name in names):
+                reasons = [self._names.why(name) for name in names]
                 # A reason that something can be done about says more than the first one.
                 reason, how = next((one for one in reasons if one[1]), reasons[0])
                 return NotEvaluated(rule.id, f"{need_in_words(names)} ({reason})", how, names, reason)
@@ -122,7 +117,7 @@ class Inquiry:
     def _open(self, rule: Rule) -> NotEvaluated | None:
         """Why a rule that found nothing cannot be called quiet: it would speak, were a fact as it may be that nobody knows."""
         names = [one.fact for one in rule.not_quiet_without]
-        strange = [name for name in names if not self._exists(name)]
+        strange = [name for name in names if not self._names.is_fact(name)]
         if strange:
             return self.known_faults.fault(rule, f"facts that exist: there is no {strange[0]}")
         lacking = self._lacking(rule)
@@ -130,7 +125,7 @@ class Inquiry:
             return None
         undecided = []
         for fact in lacking:
-            reason, how = self._why(fact)
+            reason, how = self._names.why(fact)
             undecided.append(NotEvaluated(rule.id, f"{fact} ({reason})", how, tuple(lacking), reason))
         return replace(_together(undecided), facts=tuple(lacking), is_open=True)
 
@@ -139,7 +134,7 @@ class Inquiry:
 
         What one unreadable directory, one right or one source that is missing takes away is seldom a single fact.
         """
-        unknown = [one for one in rule.not_quiet_without if self._may_be(one.fact)]
+        unknown = [one for one in rule.not_quiet_without if self._names.may_be(one.fact)]
         alone = dict.fromkeys(one.fact for one in unknown if self._would_speak(rule, [one]))
         if alone:
             return list(alone)
@@ -151,17 +146,6 @@ class Inquiry:
             if len(others) >= MEANS_TOGETHER and self._would_speak(rule, others):
                 deciding = others
         return [one.fact for one in deciding]
-
-    def _may_be(self, name: str) -> bool:
-        """Whether it is unknown, and may be something: what a source that is off would tell, rules do without; a variable that was not named there is not."""
-        table, _, rest = name.partition(".")
-        if self._is_known(name):
-            return False
-        if table not in self.pairs:
-            return not self.facts.why_unknown(table, rest).off
-        named = rest.partition(".")[0]
-        is_named = named in self.pairs[table][False] or named in self.pairs[table][True]
-        return is_named or f"{table}.*" in self.facts.unknown or not self.pairs[table][False]
 
     def _would_speak(self, rule: Rule, deciders: Sequence[Decider]) -> bool:
         """Whether it would, if each of these facts had its value."""
@@ -185,35 +169,6 @@ class Inquiry:
                     return True  # nobody can say that it would be quiet
                 raise
             return not all(objections.speak_against(_candidate(rule, row)) for row in found)
-
-    def _exists(self, name: str) -> bool:
-        table, _, column = name.partition(".")
-        facts = self.facts.tables.get(table)
-        return facts is not None and (table in self.pairs or not column or column in facts.columns)
-
-    def _is_known(self, name: str) -> bool:
-        table, _, rest = name.partition(".")
-        if table in self.pairs:
-            variable, _, rate = rest.partition(".")
-            return self.pairs[table][bool(rate)].get(variable) is not None
-        rows = self.facts.tables[table]
-        if rows.rows:
-            return not rest or rows.has(rest)
-        # An empty table that nobody failed to read has nothing to judge: that is an answer.
-        return table not in self.facts.unknown and f"{table}.{rest}" not in self.facts.unknown
-
-    def _why(self, name: str) -> tuple[str, str]:
-        table, _, rest = name.partition(".")
-        if table in self.pairs and self.pairs[table][False]:
-            if rest.endswith(".per_second"):
-                reason = self.facts.why_unknown(table, "per_second")
-                return reason.reason, reason.remedy
-            if rest in self.pairs[table][False] and is_numeric(table, rest):
-                return "what is said of it is no number", ""
-            named = self.facts.unknown.get(f"{table}.*")
-            return (named.reason, named.remedy) if named else ("this server does not have it", "")
-        reason = self.facts.why_unknown(table, rest or None)
-        return reason.reason, reason.remedy
 
     def _apply(self, rule: Rule) -> list[Candidate] | NotEvaluated:
         parameters = self._parameters(rule)
@@ -266,9 +221,9 @@ class Inquiry:
         """What the rule's own query says that it lacks. Of a fact that is known to be out of sight the reason is said, as of `needs`."""
         row, rule = candidate.row, candidate.rule.id
         needs, how = str(row.get("needs") or "facts that are unknown here"), str(row.get("how") or "")
-        if not self._exists(needs) or self._is_known(needs):
+        if not self._names.is_fact(needs) or self._names.is_known(needs):
             return NotEvaluated(rule, needs, how, object=candidate.object)
-        why, remedy = self._why(needs)
+        why, remedy = self._names.why(needs)
         return NotEvaluated(rule, f"{needs} ({why})", remedy or how, why=why, object=candidate.object)
 
     def _uncontradicted(
