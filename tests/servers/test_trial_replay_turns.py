@@ -87,5 +87,5 @@ def test_a_run_is_given_up_at_its_limit(mariadb: PrivateServer) -> None:
     judging, events = Judging(), [workloads.event(1, 0, b"SELECT name FROM words WHERE id = 1 AND SLEEP(3) = 1", 1)]
     with shop(mariadb), by_anybody() as folder:
         schedule = write_schedule(events, survey(events, judging), judging, folder / "a", frozenset({"shop"}), lambda _: "")
-        with pytest.raises(TrialError, match=r"did not end within 1 s: .* \(--budget\)\. Since \d+ s it was at \(\w.*\): select name from words where id = \? and sleep\(\?\) = \?$"):
+        with pytest.raises(TrialError, match=r"did not end within 1 s: .* \(--budget\)\. For \d+ s the server had been at this \(\w.*\): select name from words where id = \? and sleep\(\?\) = \?\.$"):
             send(mariadb, schedule, MAXIMUM_SPEED, 1, account="root")

@@ -72,8 +72,15 @@ class Driver(ABC):
         """What the library raises when a server refuses or is gone: `args` are number and message."""
 
     @abstractmethod
-    def connect(self, socket: Path, user: str = "root", password: str = "", database: str = "") -> Connection:
-        """A new connection over a server's socket."""
+    def connect(
+        self,
+        socket: Path,
+        user: str = "root",
+        password: str = "",
+        database: str = "",
+        answer_seconds: int | None = None,
+    ) -> Connection:
+        """A new connection over a server's socket, on which an answer that takes longer than `answer_seconds` is an error."""
 
     @abstractmethod
     def literal_rows(self, socket: Path, statement: str) -> Iterator[list[bytes]]:
@@ -92,9 +99,17 @@ class Mysqlclient(Driver):
 
         return MySQLdb.Error
 
-    def connect(self, socket: Path, user: str = "root", password: str = "", database: str = "") -> Connection:
+    def connect(
+        self,
+        socket: Path,
+        user: str = "root",
+        password: str = "",
+        database: str = "",
+        answer_seconds: int | None = None,
+    ) -> Connection:
         """See Driver."""
-        return cast(Connection, _connected(socket, user=user, passwd=password, db=database))
+        limits = {} if answer_seconds is None else {"read_timeout": answer_seconds}
+        return cast(Connection, _connected(socket, user=user, passwd=password, db=database, **limits))
 
     def literal_rows(self, socket: Path, statement: str) -> Iterator[list[bytes]]:
         """See Driver."""
@@ -125,11 +140,18 @@ class PyMySQL(Driver):
 
         return pymysql.Error
 
-    def connect(self, socket: Path, user: str = "root", password: str = "", database: str = "") -> Connection:
+    def connect(
+        self,
+        socket: Path,
+        user: str = "root",
+        password: str = "",
+        database: str = "",
+        answer_seconds: int | None = None,
+    ) -> Connection:
         """See Driver."""
-        return cast(
-            Connection, _dialled(socket, user=user, password=password, database=database or None, conv=_conversions())
-        )
+        connection = _dialled(socket, user=user, password=password, database=database or None, conv=_conversions())
+        connection._read_timeout = answer_seconds
+        return cast(Connection, connection)
 
     def literal_rows(self, socket: Path, statement: str) -> Iterator[list[bytes]]:
         """See Driver."""
@@ -181,11 +203,11 @@ def _one_by_one() -> Callable[..., Any]:
 
 
 def _dialled(socket: Path, **options: Any) -> Any:
-    """PyMySQL's connection, on a socket of ours: the library leaves its own open where nobody listens (1.2.4)."""
+    """PyMySQL's connection, on a socket of ours: the library leaves its own open where nobody listens, and waits for a greeting without end (1.2.4)."""
     import pymysql
 
     connection: Any = pymysql.connect(
-        charset=CHARACTER_SET, autocommit=True, connect_timeout=CONNECT_SECONDS, defer_connect=True, **options,
+        charset=CHARACTER_SET, autocommit=True, connect_timeout=CONNECT_SECONDS, read_timeout=CONNECT_SECONDS, defer_connect=True, **options,
     )  # fmt: skip
     wire = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
     try:
@@ -193,6 +215,7 @@ def _dialled(socket: Path, **options: Any) -> Any:
         wire.connect(str(socket))
         connection._secure = True  # a socket is as good as TLS
         connection.connect(wire)
+        connection._read_timeout = None
     except BaseException as error:
         wire.close()
         if isinstance(error, OSError):

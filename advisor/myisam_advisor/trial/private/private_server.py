@@ -230,9 +230,11 @@ class PrivateServer:
             return bool(error.args) and error.args[0] not in GONE
         return True
 
-    def connect(self, database: str = "", user: str = "root", password: str = "") -> Connection:
+    def connect(
+        self, database: str = "", user: str = "root", password: str = "", answer_seconds: int | None = None
+    ) -> Connection:
         """A new connection over the socket, by default as the server's root; autocommit is on."""
-        return driver().connect(self.socket, user, password, database)
+        return driver().connect(self.socket, user, password, database, answer_seconds)
 
     @contextlib.contextmanager
     def session(self, database: str = "") -> Iterator[Connection]:

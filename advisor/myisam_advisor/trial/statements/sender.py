@@ -36,6 +36,7 @@ MAXIMUM_SPEED, RECORDED_SPEED = "max", "1"
 # Above this share of the CPU time of sender and server, the sender hides a part of the server's differences.
 BUSY_SENDER_SHARE = 0.3
 SHOWN_CHARACTERS = 200
+LOOK, ANSWER_SECONDS = "SHOW FULL PROCESSLIST", 5
 # No run is given up before the first; without a budget, none before so many times what it was recorded in.
 SHORTEST_LIMIT_SECONDS, LONGEST_SLOWDOWN = 120.0, 20.0
 
@@ -114,13 +115,18 @@ def send(
 
 
 def _under_way(server: PrivateServer) -> str:
-    """The statement that the server is at for longest, in a sentence and without its values; empty where it does not tell."""
-    with contextlib.suppress(driver().error):
-        rows = server.execute("SHOW FULL PROCESSLIST")
-        busy = [row for row in rows if row[4] in ("Query", "Execute") and row[7] and row[7] != "SHOW FULL PROCESSLIST"]
+    """The statement that the server was at for longest, in a sentence and without its values; empty where it does not tell."""
+    with (
+        contextlib.suppress(driver().error),
+        contextlib.closing(server.connect(answer_seconds=ANSWER_SECONDS)) as connection,
+        contextlib.closing(connection.cursor()) as cursor,
+    ):
+        cursor.execute(LOOK)
+        busy = [row for row in cursor.fetchall() if row[4] in ("Query", "Execute") and row[7] and row[7] != LOOK]
         if busy:
-            *_, seconds, state, text = max(busy, key=lambda row: float(str(row[5])))[:8]
-            return f" Since {seconds} s it was at ({state or 'no state'}): {fingerprint(str(text).encode('utf-8', 'replace'))[:SHOWN_CHARACTERS]}"
+            *_, seconds, state, text = max(busy, key=lambda row: row[5] or 0)[:8]
+            said = fingerprint(str(text).encode("utf-8", "replace"))[:SHOWN_CHARACTERS]
+            return f" For {seconds or 0} s the server had been at this ({state or 'no state'}): {said}."
     return ""
 
 

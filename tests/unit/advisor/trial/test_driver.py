@@ -1,12 +1,14 @@
 """Which library private servers are asked by."""
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from myisam_advisor.trial.private.driver import Mysqlclient, PyMySQL, driver
+from myisam_advisor.trial.private import driver as module
+from myisam_advisor.trial.private.driver import Driver, Mysqlclient, PyMySQL, driver
 
 SAID = "import sys; from myisam_advisor.trial.private.driver import driver; print(type(driver()).__name__, 'MySQLdb' in sys.modules, 'pymysql' in sys.modules)"
 
@@ -35,3 +37,14 @@ def test_what_is_imported_ahead_is_there() -> None:
         for folder in one.folders:
             __import__(folder)
             assert sys.modules[folder].__path__
+
+
+@pytest.mark.parametrize("library", [Mysqlclient(), PyMySQL()])
+def test_a_server_that_accepts_and_says_nothing_is_not_waited_for_without_end(library: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CONNECT_SECONDS", 1)
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(path))
+        silent.listen()
+        with pytest.raises(library.error):
+            library.connect(path)
