@@ -71,10 +71,8 @@ _REFUSED = {
 _REFUSED_VERBS = frozenset(verb for verb, _ in _REFUSED)
 # The others begin with none of their words, and with no comment.
 _SUSPECT = re.compile(rb"[\s(\0]*(?:[/#-]|(?:%s)\b)" % b"|".join(sorted(_REFUSED_VERBS)), re.IGNORECASE)
-# A named key cache's, too: @@global.hot.key_buffer_size.
-_GLOBAL_VARIABLE = re.compile(
-    rb"@@(?:global|persist|persist_only)\s*\.\s*[\w`$]+(?:\s*\.\s*[\w`$]+)?\s*:?=", re.IGNORECASE
-)
+# What is assigned to all connections, in words put together: of a named key cache, too (@@global.hot.key_buffer_size).
+_GLOBAL_VARIABLE = re.compile(rb"@@`?(?:global|persist|persist_only)`?(?:\.|$)")
 _IDENTIFIED = re.compile(rb"\bidentified\s+(?:by|with|via)\b")
 # The same in a text that is prepared, where its quotes are escaped or doubled.
 _CONNECTION = re.compile(rb"\bconnection\s{0,16}=?\s{0,16}\\?['\"]")
@@ -163,13 +161,14 @@ def _first_words(statement: bytes) -> tuple[bytes, bytes]:
 
 
 def _set_behind_others(statement: bytes) -> str | None:
-    """SET takes several at once: `SET a=1, GLOBAL b=2`."""
-    if b"@@" in statement and _GLOBAL_VARIABLE.search(statement):
-        return "SET GLOBAL"
-    if b"," not in statement:
+    """SET takes several at once, and scopes in two ways: `SET a=1, GLOBAL b=2, @@global.c=3`."""
+    if b"@@" not in statement and b"," not in statement:
         return None
     words = [word.lower() for word in tokens(statement)]
-    further = ((b"set", word) for before, word in pairwise(words) if before == b",")
+    targets = [place + 1 for place, word in enumerate(words) if word in (b"set", b",")]
+    if any(_GLOBAL_VARIABLE.match(b"".join(words[place : place + 3])) for place in targets):
+        return "SET GLOBAL"
+    further = ((b"set", *words[place : place + 1]) for place in targets)
     return next((_REFUSED[key] for key in further if key in _REFUSED), None)
 
 
