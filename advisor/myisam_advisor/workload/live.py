@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from myisam_advisor.workload.log_settings import (
     flavour_of,
     former_settings,
     identity,
+    name_of_log,
     present_settings,
     refuse_general_log_elsewhere,
     refuse_left_over,
@@ -156,7 +156,7 @@ class LiveRecording:
                 f"{self._path} has {size(free)} free, and the log may take {size(_SAFETY * needed)}: {size(_SPARE_BYTES)} are left to the server whatever happens. "
                 "Make room there, or record for a shorter time (--seconds)."
             )
-        changed = wanted_settings(self._present, self._log_name())
+        changed = wanted_settings(self._present, str(self._path / name_of_log()))
         connections = max(0, int(self._number("Threads_connected")) - _OUR_CONNECTIONS)
         former = former_settings(self._present, changed)
         return Prospect(
@@ -240,9 +240,6 @@ class LiveRecording:
         status = os.fstat(directory)
         pid = None if isinstance(location.pid, Unknown) else location.pid
         return directory, location.data_directory, (location.owner, status.st_gid), pid
-
-    def _log_name(self) -> str:
-        return str(self._path / f"myisam-advisor-{secrets.token_hex(8)}.log")
 
     def _switch(self, changed: Mapping[str, str]) -> None:
         for name, value in changed.items():

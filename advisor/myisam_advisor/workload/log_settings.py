@@ -6,6 +6,7 @@ Source: MySQL and MariaDB manuals, "The Slow Query Log"; Percona Server, "Slow q
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Mapping
 
 from myisam_advisor.workload.sources.base import Asked
@@ -34,7 +35,12 @@ _PERCONA = {"slow_query_log_use_global_control": "all", "log_slow_verbosity": "m
 
 
 # What a recording calls its log; where it stands after the end, the recording was cut off together with its guardian.
-_LEFT_OVER = re.compile(r"(.*/)?myisam-advisor-[^/]*\.log", re.DOTALL)
+_LEFT_OVER = re.compile(r"(.*/)?myisam-advisor-[0-9a-f]{16}\.log", re.DOTALL)
+
+
+def name_of_log() -> str:
+    """A new one."""
+    return f"myisam-advisor-{secrets.token_hex(8)}.log"
 
 
 def is_of_a_recording(file: str) -> bool:
