@@ -271,15 +271,18 @@ def _counted(
     from myisam_advisor.trial.tables.sources import find_copyable, over_limit
 
     counted: dict[TableName, int] = {}
+    missing: dict[TableName, str] = {}
     directory = watched.directory("a replay copies tables as files")
-    with find_copyable(directory, tables, sys.maxsize, watched.location.owner) as (sources, missing):
-        for source in sources:
-            name, held = (source.schema, source.table), source.counted_bytes
-            if held <= copy.copy_limit:
-                counted[name] = held
-            else:
-                missing[name] = str(over_limit([source], held, copy.copy_limit)).rstrip(".")
-        return counted, missing
+    for table in tables:  # one after another: findings may be of more tables than files may be open
+        with find_copyable(directory, [table], sys.maxsize, watched.location.owner) as (sources, reasons):
+            missing |= reasons
+            for source in sources:
+                held = source.counted_bytes
+                if held <= copy.copy_limit:
+                    counted[table] = held
+                else:
+                    missing[table] = str(over_limit([source], held, copy.copy_limit)).rstrip(".")
+    return counted, missing
 
 
 def _wanted(found: Survey, chosen: Sequence[str]) -> list[TableName]:
