@@ -22,6 +22,8 @@ READ = "SELECT CONCAT(a), CONCAT(b) FROM t ORDER BY i"
 STATEMENTS = {
     **{f"ALTER TABLE `halved`.`t` {words};": True for words in ("FORCE", "ENGINE=MyISAM", "ROW_FORMAT=DYNAMIC", "PACK_KEYS=0", "MAX_ROWS=0 AVG_ROW_LENGTH=0", "DELAY_KEY_WRITE=1", "ADD INDEX of_b (b)", "DROP INDEX a", "COMMENT='x'")},
     **{f"ALTER TABLE `halved`.`t` {words};": False for words in ("ENABLE KEYS", "DISABLE KEYS")},
+    # As sites write their own.
+    **dict.fromkeys(("CREATE INDEX of_b ON `halved`.`t` (b);", "CREATE UNIQUE INDEX of_b ON halved.t (b, i)", "DROP INDEX a ON `halved`.`t`;", "ALTER IGNORE TABLE `halved`.`t` FORCE;", "alter table halved.t force;", "/* at night */ ALTER TABLE `halved`.`t` FORCE;"), True),
     **{f"{words};": False for words in ("OPTIMIZE TABLE `halved`.`t`", "ANALYZE TABLE `halved`.`t`", "CHECK TABLE `halved`.`t` EXTENDED", "REPAIR TABLE `halved`.`t`", "REPAIR TABLE `halved`.`t` USE_FRM")},
 }  # fmt: skip
 
@@ -44,6 +46,24 @@ def test_what_writes_the_members_for_good_is_refused_and_nothing_else_is(server:
         assert passes(server, words) is not STATEMENTS[words]
         server.execute("SET SESSION sql_mode = ''", words.rstrip(";"), "FLUSH TABLES", database="halved")
         assert (server.execute(READ, database="halved") != before) is STATEMENTS[words]
+
+
+OF_PARTITIONS = {
+    **dict.fromkeys(("TRUNCATE PARTITION old", "REPAIR PARTITION late", "OPTIMIZE PARTITION late", "CHECK PARTITION late", "ANALYZE PARTITION late", "RENAME TO u"), False),
+    **dict.fromkeys(("DROP PARTITION old", "REMOVE PARTITIONING", "COMMENT = 'x'"), True),
+}  # fmt: skip
+
+
+@on_old_servers
+@pytest.mark.parametrize("words", OF_PARTITIONS)
+def test_what_is_done_to_the_rows_of_partitions_leaves_the_members(server: PrivateServer, words: str) -> None:
+    with schema(server, "halved"):
+        made(server, " PARTITION BY RANGE (i) (PARTITION old VALUES LESS THAN (1), PARTITION late VALUES LESS THAN (9))")
+        before = server.execute(READ, database="halved")
+        assert passes(server, f"ALTER TABLE `halved`.`t` {words};") is not OF_PARTITIONS[words]
+        server.execute("SET SESSION sql_mode = ''", f"ALTER TABLE t {words}", "FLUSH TABLES", database="halved")
+        after = server.execute(READ.replace("FROM t", f"FROM {'u' if words == 'RENAME TO u' else 't'}"), database="halved")
+        assert (after != before) is OF_PARTITIONS[words]
 
 
 @pytest.mark.parametrize(("words", "loses"), [("REPAIR TABLE `halved`.`t`", True), ("REPAIR TABLE `halved`.`t` USE_FRM", False), ("OPTIMIZE TABLE `halved`.`t`", False)])

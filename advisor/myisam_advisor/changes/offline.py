@@ -78,7 +78,7 @@ def describe_offline(
     # DISABLE KEYS takes a moment; ENABLE KEYS behind it is what its group costs, and so is REPAIR behind CHECK, or behind FLUSH TABLES.
     command = min(
         (one for one in group if not isinstance(one, Remark)),
-        key=lambda one: (Change.KEYS_OFF in one.changes, not one.rewrites),
+        key=lambda one: (one.is_done_at_once, not one.rewrites),
     )
     if not command.verb:
         return Offline(findings, group, command.lock, "an unknown time", None, None)
@@ -99,7 +99,7 @@ def describe_offline(
 
 
 def _lasts(command: Statement, known: PlanFacts, rates: RebuildRates, memory: float | None) -> str:
-    if Change.KEYS_OFF in command.changes:
+    if command.is_done_at_once:
         return "at once"
     row = row_of(command, known)
     data, index = sum_of(row, "data_bytes"), sum_of(row, "index_bytes")

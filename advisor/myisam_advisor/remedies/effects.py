@@ -26,7 +26,7 @@ def copies_online(command: Statement, known: PlanFacts) -> bool:
 def needed_bytes(command: Statement, known: PlanFacts) -> int | None:
     """Disk space while it runs; None when that is not known."""
     row = row_of(command, known)
-    if not command.verb or not command.rewrites or Change.KEYS_OFF in command.changes:
+    if not command.verb or not command.rewrites or command.is_done_at_once:
         return 0
     if isinstance(command, RepairPartitions):
         return None  # how large each partition is, is not known

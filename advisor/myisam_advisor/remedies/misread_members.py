@@ -1,7 +1,9 @@
 """Tables whose ENUM and SET columns MySQL before 8.0 reads cut in half (files/frm_members.py): what would write that for good, and how to say so.
 
 Tried on MySQL 5.5 and 5.6, with what a rule here may ask for and more: ALTER TABLE writes the definition anew, and the members and values are lost, whatever
-it changes, but for ENABLE and DISABLE KEYS, RENAME and what is done to partitions in place. OPTIMIZE, ANALYZE, CHECK and REPAIR leave the .frm as it is; but
+it changes, DROP PARTITION too, but for ENABLE and DISABLE KEYS, RENAME TO, and TRUNCATE, CHECK, ANALYZE, OPTIMIZE and REPAIR of partitions.
+
+OPTIMIZE, ANALYZE, CHECK and REPAIR leave the .frm as it is; but
 REPAIR without USE_FRM copies a table with columns of before MySQL 5.0.3 or YEAR(2), as an ALTER does (5.6).
 """
 

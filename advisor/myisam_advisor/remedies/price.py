@@ -69,7 +69,7 @@ def _seconds(commands: Sequence[Statement], known: PlanFacts) -> float | None:
     available = memory if isinstance(memory, int | float) else None
     total = 0.0
     for command in commands:
-        if Change.KEYS_OFF in command.changes:
+        if command.is_done_at_once:
             continue
         row = row_of(command, known)
         seconds = seconds_of(command.verb, sum_of(row, "data_bytes", "index_bytes"), available, rates)

@@ -94,7 +94,7 @@ def _name(command: Statement) -> str:
 
 def _sorts(command: Statement) -> bool:
     """Whether it builds indexes of a MyISAM table."""
-    if not command.rewrites or Change.KEYS_OFF in command.changes:
+    if not command.rewrites or command.is_done_at_once:
         return False
     into = [name.upper() for one in command.options for name, _ in one.pairs] if isinstance(command, AlterTable) else []
     return command.verb in WAITING or (command.verb == "ALTER TABLE" and "ENGINE" not in into)

@@ -57,6 +57,7 @@ class Change(Enum):
 
 # Who takes TL_READ_NO_INSERT keeps out writers; thr_lock() lets no new reader pass a waiting TL_WRITE, and an INSERT that could be concurrent is none.
 READ_LOCK = "writers wait until it is done, and readers behind an UPDATE or DELETE that waits"
+MOMENT = "readers and writers wait for a moment"
 LOCKS = {
     "ALTER TABLE": "writers wait until it is done, readers for a moment at its end",
     "OPTIMIZE TABLE": "readers and writers wait until it is done",
@@ -128,6 +129,11 @@ class Statement(ABC):
     @property
     def writes_definition(self) -> bool:
         """Whether the server writes the table's definition anew, as it has read it: every ALTER TABLE that sets an option or copies the table does (tried on MySQL 5.5 and 5.6)."""
+        return False
+
+    @property
+    def is_done_at_once(self) -> bool:
+        """Whether it takes a moment whatever the table's size, and no room on a disk: it writes no rows and no index."""
         return False
 
     @property

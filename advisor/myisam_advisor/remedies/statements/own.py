@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from myisam_advisor.remedies.statements.base import (
     LOCKS,
+    MOMENT,
     Change,
     Logged,
     Now,
@@ -14,13 +15,13 @@ from myisam_advisor.remedies.statements.base import (
     nothing_to_take_back,
     way_back_not_known,
 )
+from myisam_advisor.remedies.statements.reading import Reading
 from myisam_advisor.remedies.statements.tables import verification_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql
 
 _LOGGED = {"": Logged.NEVER, "CHECK TABLE": Logged.NEVER, "ALTER TABLE": Logged.ALWAYS}
 _ONLY_READ = frozenset({"", "CHECK TABLE", "ANALYZE TABLE"})
-_REDEFINING = frozenset({Change.INTO_INNODB, Change.FIXED_ROWS})
 # What they do leaves nothing behind that anybody would want back.
 _WITHOUT_WAY_BACK = frozenset({"OPTIMIZE TABLE", "REPAIR TABLE", "CHECK TABLE", "ANALYZE TABLE"})
 
@@ -30,18 +31,12 @@ class OwnStatement(Statement):
     """A statement as the author of a rule wrote it.
 
     `like` is one that does the same, written in another way: it is taken back, or kept out of the binary log, as that one is. `way_back` is
-    what takes it back where it is like none. `changes_data` says that it changes rows or definitions by another verb than those about whole
-    tables.
+    what takes it back where it is like none.
     """
 
     text: Sql
+    read: Reading
     when: Phase = Phase.OFFLINE
-    about: str = ""
-    named: tuple[str, str] | None = None
-    makes: frozenset[Change] = frozenset()
-    is_unlogged: bool = False
-    by_definition: bool = False
-    changes_data: bool = False
     like: Statement | None = None
     way_back: Statement | None = None
 
@@ -52,58 +47,63 @@ class OwnStatement(Statement):
 
     @property
     def verb(self) -> str:
-        """As its beginning tells."""
-        return self.about
+        """As its words tell."""
+        return self.read.verb
 
     @property
     def table(self) -> tuple[str, str] | None:
-        """The table, where it names one, between backticks and with its schema."""
-        return self.named
+        """The table, where it names one with its schema."""
+        return self.read.table
 
     @property
     def changes(self) -> frozenset[Change]:
         """What was read off it."""
-        return self.makes
+        return self.read.changes
 
     @property
     def redefines(self) -> bool:
-        """As what was read off it, as what it is like, or as what takes it back."""
-        return bool(self.makes & _REDEFINING) or any(
-            one is not None and one.redefines for one in (self.like, self.way_back)
-        )
+        """As its words tell."""
+        return self.read.redefines
 
     @property
     def writes_definition(self) -> bool:
-        """As what it is like, else by its verb."""
-        return self.about == "ALTER TABLE" if self.like is None else self.like.writes_definition
+        """As its words tell."""
+        return self.read.writes_definition
 
     @property
     def rewrites(self) -> bool:
-        """By its verb."""
-        return self.changes_data or self.about not in _ONLY_READ
+        """By its verb, or as one that changes rows or definitions by another verb than those about whole tables."""
+        return self.read.changes_data or self.verb not in _ONLY_READ
+
+    @property
+    def is_done_at_once(self) -> bool:
+        """As its words tell."""
+        return self.read.at_once
 
     @property
     def logged(self) -> Logged:
         """One that is not known may be."""
-        if self.is_unlogged:
+        if self.read.is_unlogged:
             return Logged.NEVER
-        if not self.about and self.when is Phase.OFFLINE:
+        if not self.verb and self.when is Phase.OFFLINE:
             return Logged.ALWAYS
-        return Logged.UNLESS_TOLD if self.when is Phase.FLUSH else _LOGGED.get(self.about, Logged.UNLESS_TOLD)
+        return Logged.UNLESS_TOLD if self.when is Phase.FLUSH else _LOGGED.get(self.verb, Logged.UNLESS_TOLD)
 
     @property
     def lock(self) -> str:
         """As what it is like, else by its verb."""
-        return LOCKS[self.verb] if self.like is None else self.like.lock
+        if self.like is not None:
+            return self.like.lock
+        return MOMENT if self.is_done_at_once else LOCKS[self.verb]
 
     @property
     def from_definition(self) -> bool:
         """Whether it is a REPAIR TABLE that ends with USE_FRM."""
-        return self.by_definition
+        return self.read.by_definition
 
     def unlogged(self) -> Statement | None:
         """As what it is like."""
-        return None if self.like is None or self.is_unlogged else self.like.unlogged()
+        return None if self.like is None or self.read.is_unlogged else self.like.unlogged()
 
     def taken_back(self, now: Now) -> Statement:
         """As what it is like; nothing is promised of what is not known."""
@@ -111,13 +111,13 @@ class OwnStatement(Statement):
             return self.way_back
         if self.like is not None:
             return replace(self.like, written=self.text).taken_back(now)
-        if self.about in _WITHOUT_WAY_BACK or self.when in (Phase.FLUSH, Phase.LOAD):
+        if self.verb in _WITHOUT_WAY_BACK or self.when in (Phase.FLUSH, Phase.LOAD):
             return nothing_to_take_back(self.text)
         return way_back_not_known(self.text)
 
     def verification(self) -> Statement | None:
         """By its verb."""
-        return verification_of(self.about, self.named)
+        return verification_of(self.verb, self.table)
 
     def _sql(self) -> Sql:
         return self.text

@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from myisam_advisor.remedies.statements.base import Change, Name, Phase, Remark, Statement
+from myisam_advisor.remedies.statements.base import Name, Phase, Remark, Statement
 from myisam_advisor.remedies.statements.closing import FlushTables, LockTables, UnlockTables
 from myisam_advisor.remedies.statements.key_caches import CacheIndex, LoadIndex
 from myisam_advisor.remedies.statements.own import OwnStatement
+from myisam_advisor.remedies.statements.reading import reading_of
 from myisam_advisor.remedies.statements.tables import (
     AlterKeys,
     AlterTable,
@@ -40,11 +41,6 @@ _LOOSE = rf"(?:{_NAME}\.)?{_NAME}"
 _UNLOGGED = r"(?: (?:NO_WRITE_TO_BINLOG|LOCAL))"
 _OPTIONS = r"\w+=\w+(?: \w+=\w+)*"
 
-_IS_UNLOGGED = late_pattern(rf"(?:OPTIMIZE|REPAIR|ANALYZE|FLUSH){_UNLOGGED} ")
-_VERB = late_pattern(rf"(ALTER|OPTIMIZE|REPAIR|CHECK|ANALYZE){_UNLOGGED}? TABLE\b")
-_TABLE = late_pattern(rf"(?:TABLES?|INDEX|CACHE|,)\s+({_QUOTED})\.({_QUOTED})")
-# Statements that change data or definitions.
-_CHANGES_DATA = late_pattern(r"(?:CREATE|DROP|TRUNCATE|RENAME|INSERT|REPLACE|UPDATE|DELETE|LOAD DATA)\b", re.IGNORECASE)
 # Whole statements, with other spaces than ours or no semicolon.
 _END = r"\s*;?\s*"
 _SPACED_OPTION = late_pattern(r"(\w+)\s*=\s*(\w+)", re.ASCII)
@@ -180,19 +176,11 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Sql], Statement]
 
 
 def _own(command: Sql, like: Statement | None) -> OwnStatement:
-    """What the beginning of a statement tells, and the table between backticks."""
-    found, names = _VERB.match(command), {_name(f"{schema}.{table}") for schema, table in _TABLE.findall(command)}
-    verb, name = f"{found[1]} TABLE" if found else "", names.pop() if len(names) == 1 else ()
-    bare = re.sub(_QUOTED, "", command)
+    """What the words of a statement tell."""
     return OwnStatement(
         command,
+        reading_of(command),
         when=next((phase for start, phase in _STARTS if command.startswith(start)), Phase.OFFLINE),
-        about=verb,
-        named=(name[0], name[1]) if name else None,
-        makes=frozenset(change for change in Change if change.value in bare),
-        is_unlogged=_IS_UNLOGGED.match(command) is not None,
-        by_definition=verb == "REPAIR TABLE" and command.rstrip("; ").endswith("USE_FRM"),
-        changes_data=_CHANGES_DATA.match(command) is not None,
         like=like,
         way_back=_dropped_again(command),
     )

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from myisam_advisor.remedies.statements.base import (
     LOCKS,
+    MOMENT,
     Change,
     Logged,
     Name,
@@ -163,7 +164,12 @@ class AlterKeys(Alteration):
     @property
     def lock(self) -> str:
         """It copies nothing, and builds the indexes of the table that is there."""
-        return LOCKS["REPAIR TABLE"] if self.enabled else "readers and writers wait for a moment"
+        return LOCKS["REPAIR TABLE"] if self.enabled else MOMENT
+
+    @property
+    def is_done_at_once(self) -> bool:
+        """Those that are disabled are only marked so."""
+        return not self.enabled
 
     def taken_back(self, now: Now) -> Statement:
         """The other way round."""

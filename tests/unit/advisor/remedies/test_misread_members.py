@@ -42,7 +42,17 @@ def test_no_alter_is_offered_that_writes_the_members(words: str) -> None:
 
 
 @pytest.mark.parametrize("words", [
-    "OPTIMIZE TABLE {}", "ANALYZE TABLE {}", "CHECK TABLE {} EXTENDED", "REPAIR TABLE {}", "ALTER TABLE {} ENABLE KEYS", "ALTER TABLE {}  DISABLE  KEYS",
+    "CREATE INDEX of_a ON {} (a);", "create unique index of_a on shop.t (a)", "DROP INDEX of_a ON {};", "ALTER IGNORE TABLE {} ADD UNIQUE (a);", "ALTER ONLINE TABLE {} FORCE;", "ALTER TABLE {} DROP PARTITION p1",
+    "alter table shop.t force;", "/* at night */ ALTER TABLE {} FORCE;",
+])  # fmt: skip
+def test_in_whichever_words_a_rule_of_the_site_asks_for_it(words: str) -> None:
+    command = parsed(statement(words.replace("{}", "`shop`.`t`")))
+    assert admitted(command, MISREAD).remedy.commands == ()
+    assert admitted(command, ROW).remedy.commands == (command,)
+
+
+@pytest.mark.parametrize("words", [
+    "ALTER TABLE {} TRUNCATE PARTITION p1", "ALTER TABLE {} RENAME TO shop.u", "OPTIMIZE TABLE {}", "ANALYZE TABLE {}", "CHECK TABLE {} EXTENDED", "REPAIR TABLE {}", "ALTER TABLE {} ENABLE KEYS", "ALTER TABLE {}  DISABLE  KEYS",
 ])  # fmt: skip
 def test_what_leaves_the_definition_as_it_is_passes(words: str) -> None:
     command = parsed(statement(words.format("`shop`.`t`") + ";"))

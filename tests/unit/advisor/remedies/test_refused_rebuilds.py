@@ -213,3 +213,18 @@ def test_no_rebuild_begins_where_tmpdir_takes_no_file(free_inodes: int, passes: 
     passed = admitted(OPTIMIZE, host={"data_directory_free_bytes": 1 << 40, "temporary_directory_free_inodes": free_inodes}, tables=table(row_format="fixed", rows=1000, data_bytes=400 * MIB, index_bytes=100 * MIB))
     assert bool(passed.remedy.commands) is passes
     assert passes or "files of tmpdir" in " ".join(passed.instead)
+
+
+@pytest.mark.parametrize(("words", "copies"), [
+    ("CREATE INDEX of_a ON {} (a);", True), ("drop index of_a on x.t", True), ("alter ignore table {} add unique (a);", True),
+    ("ALTER TABLE {} DROP PARTITION p1;", False), ("alter table x.t rename to x.u", False), ("ALTER TABLE {} TRUNCATE PARTITION p1;", False),
+])  # fmt: skip
+def test_what_a_rule_of_the_site_writes_is_held_back_only_where_it_writes_a_table_anew(words: str, *, copies: bool) -> None:
+    """DROP PARTITION gives back space at once: it is what a full disk wants."""
+    command, known = parsed(statement(words.replace("{}", NAME))), table(row_format="fixed", rows=2_000_000, data_bytes=400 * MIB, index_bytes=100 * MIB)
+    waiting = [{"state": "Waiting for someone to free space (errno: 28)", "command": "Query", "threads": 1}]
+    hosts: list[dict[str, Any]] = [{"temporary_directory_free_inodes": 1}, LITTLE, {"data_directory_free_bytes": MIB}, {"data_directory_free_inodes": 1}]
+    for host in hosts:
+        told = admitted(command, host={"data_directory_free_bytes": 1 << 40, **host}, variable={"myisam_sort_buffer_size": 8 * MIB}, tables=known, indexes=key())
+        assert bool(told.remedy.commands) is not copies, host
+    assert bool(admitted(command, processlist=waiting, tables=known).remedy.commands) is not copies

@@ -111,7 +111,7 @@ def test_another_spelling_means_the_same_and_stays(text: str, made: Statement) -
     ("text", "phase", "verb", "table", "logged", "rewrites"),
     [
         ("ALTER TABLE `a`.`b` ADD COLUMN c INT;", Phase.OFFLINE, "ALTER TABLE", TABLE, Logged.ALWAYS, True),
-        ("ALTER TABLE a.b ENGINE=InnoDB;", Phase.OFFLINE, "ALTER TABLE", None, Logged.ALWAYS, True),
+        ("ALTER TABLE a.b ENGINE=InnoDB;", Phase.OFFLINE, "ALTER TABLE", TABLE, Logged.ALWAYS, True),
         ("CHECK TABLE `a`.`b`, `a`.`c`;", Phase.OFFLINE, "CHECK TABLE", None, Logged.NEVER, False),
         ("REPAIR TABLE `a`.`b` QUICK;", Phase.OFFLINE, "REPAIR TABLE", TABLE, Logged.UNLESS_TOLD, True),
         ("ANALYZE LOCAL TABLE `a`.`b`, `a`.`b`;", Phase.OFFLINE, "ANALYZE TABLE", TABLE, Logged.NEVER, False),
@@ -121,12 +121,58 @@ def test_another_spelling_means_the_same_and_stays(text: str, made: Statement) -
         ("SET GLOBAL a=1;", Phase.SET, "", None, Logged.NEVER, False),
         ("DROP TABLE `a`.`b`;", Phase.OFFLINE, "", TABLE, Logged.ALWAYS, True),
         ("PURGE BINARY LOGS BEFORE NOW();", Phase.OFFLINE, "", None, Logged.ALWAYS, False),
+        ("alter ignore table a.`b` add key (c)", Phase.OFFLINE, "ALTER TABLE", TABLE, Logged.ALWAYS, True),
+        ("ALTER ONLINE TABLE b FORCE;", Phase.OFFLINE, "ALTER TABLE", None, Logged.ALWAYS, True),
+        ("/* why */ ALTER /* ` */ TABLE /*!50000 `a`.`b` */ FORCE -- TABLE `c`.`d`", Phase.OFFLINE, "ALTER TABLE", TABLE, Logged.ALWAYS, True),
+        ("CREATE UNIQUE INDEX `ON` ON a.b (c);", Phase.OFFLINE, "ALTER TABLE", TABLE, Logged.ALWAYS, True),
+        ("CREATE OR REPLACE INDEX i USING BTREE ON `a`.`b` (c);", Phase.OFFLINE, "ALTER TABLE", TABLE, Logged.ALWAYS, True),
+        ("drop index i on a.b;", Phase.OFFLINE, "ALTER TABLE", TABLE, Logged.ALWAYS, True),
+        ("CREATE TABLE a.b (c INT);", Phase.OFFLINE, "", TABLE, Logged.ALWAYS, True),
+        ("ALTER TABLE a.b CHECK PARTITION p1;", Phase.OFFLINE, "CHECK TABLE", TABLE, Logged.NEVER, False),
+        ("optimize local table a.b;", Phase.OFFLINE, "OPTIMIZE TABLE", TABLE, Logged.NEVER, True),
+        ("/* once */ DELETE FROM a.b;", Phase.OFFLINE, "", None, Logged.ALWAYS, True),
+        ("ALTER EVENT a.b COMMENT 'ALTER TABLE';", Phase.OFFLINE, "", None, Logged.ALWAYS, False),
     ],
 )  # fmt: skip
-def test_of_a_site_own_statement_its_beginning_is_known(text: str, phase: Phase, verb: str, table: Name | None, logged: Logged, rewrites: bool) -> None:
+def test_of_a_site_own_statement_is_known_what_its_words_tell(text: str, phase: Phase, verb: str, table: Name | None, logged: Logged, rewrites: bool) -> None:
     own = parsed(Sql(text))
     assert isinstance(own, OwnStatement)
     assert (own.phase, own.verb, own.table, own.logged, own.rewrites) == (phase, verb, table, logged, rewrites)
+
+
+@pytest.mark.parametrize(
+    ("words", "redefines", "writes_definition", "at_once"),
+    [
+        ("FORCE", False, True, False),
+        ("engine = myisam", True, True, False),
+        ("COMMENT = 'x, ADD'", False, True, False),
+        ("MODIFY c INT, RENAME TO `e`.`d`", True, True, False),
+        ("RENAME TO d", False, False, True),
+        ("RENAME d, DISABLE KEYS", False, False, True),
+        ("ENABLE KEYS, RENAME d", False, False, False),
+        ("RENAME COLUMN c TO d", False, True, False),
+        ("DROP PARTITION p1, p2", False, True, True),
+        ("TRUNCATE PARTITION ALL", False, False, True),
+        ("REPAIR PARTITION p1", False, False, False),
+        ("REORGANIZE PARTITION p1 INTO (PARTITION p2 VALUES LESS THAN (9))", False, True, False),
+        ("ADD PARTITION PARTITIONS 4", True, True, False),
+        ("DROP COLUMN `PARTITION`", True, True, False),
+    ],
+)
+def test_what_an_alter_of_a_site_does_is_read_off_its_words(words: str, redefines: bool, writes_definition: bool, at_once: bool) -> None:
+    own = parsed(Sql(f"ALTER TABLE `a`.`b` {words}"))
+    assert (own.verb, own.table) == ("ALTER TABLE", TABLE)
+    assert (own.redefines, own.writes_definition, own.is_done_at_once) == (redefines, writes_definition, at_once)
+    assert own.lock.endswith("for a moment") is at_once
+
+
+def test_an_option_is_read_in_every_spelling_and_not_in_a_text() -> None:
+    def changes(words: str) -> frozenset[Change]:
+        return parsed(Sql(f"ALTER TABLE a.b {words}, ADD c INT;")).changes
+
+    assert changes("engine innodb") == changes("ENGINE='InnoDB'") == changes("/*!50000 Engine = `InnoDB` */") == {Change.INTO_INNODB}
+    assert changes("row_format=fixed, pack_keys 0") == {Change.FIXED_ROWS, Change.UNPACKED_KEYS}
+    assert changes("COMMENT='ENGINE=InnoDB', PACK_KEYS=01 /* ROW_FORMAT=FIXED */") == frozenset()
 
 
 @pytest.mark.parametrize(
