@@ -1,17 +1,21 @@
 """Statements on tables whose ENUM members MySQL before 8.0 reads cut in half: which write that for good, and that none of these is offered."""
 
 import json
+import subprocess
 
 import pytest
+from MySQLdb import Error
 
 from myisam_advisor.remedies.statements.parsing import parsed
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.sql import Sql
 from tests.support.frm import with_old_types
 from tests.support.program import run
+from tests.support.servers import binaries_of
 
 from .conftest import look, schema
 from .test_expert_rules import findings
+from .test_full_disk import mark_crashed
 from .test_migrate_misread import on_old_servers
 from .test_remedies import admitted
 
@@ -104,3 +108,44 @@ def test_advice_in_words_says_it_too_until_the_two_alters_were_run(server: Priva
         server.execute("ALTER TABLE t MODIFY a SMALLINT UNSIGNED NULL, MODIFY b SMALLINT UNSIGNED NULL", "FLUSH TABLES", database="halved")
         (found,) = findings(server, "auto-increment-nearly-full")
         assert "No ALTER TABLE yet" not in found.recommendation
+
+
+TWO_ALTERS = ("ALTER TABLE t MODIFY a SMALLINT UNSIGNED NULL, MODIFY b SMALLINT UNSIGNED NULL", "ALTER TABLE t MODIFY a ENUM('yes','no') CHARACTER SET utf8 NULL, MODIFY b ENUM('yes','no') CHARACTER SET utf8 NULL")
+
+
+def crash(server: PrivateServer, *, is_old: bool) -> None:
+    made(server)
+    if is_old:
+        with_old_types(server.data_directory / "halved" / "t.frm")
+    mark_crashed(server.data_directory / "halved" / "t.MYI")
+    with pytest.raises(Error) as refused:
+        server.execute(TWO_ALTERS[0], database="halved")
+    assert refused.value.args[0] in (144, 145, 1194, 1195)
+
+
+@on_old_servers
+def test_a_crashed_table_is_repaired_and_then_the_two_alters_keep_its_values(server: PrivateServer) -> None:
+    with schema(server, "halved"):
+        crash(server, is_old=False)
+        (found,) = findings(server, "table-crashed")
+        assert "REPAIR TABLE `halved`.`t`;" in found.commands
+        assert found.recommendation.count("members-misread") == 1
+        assert "Once the table is repaired" in found.recommendation
+        server.execute("SET SESSION sql_mode = ''", "REPAIR TABLE t", *TWO_ALTERS, database="halved")
+        assert server.execute(READ, database="halved") == [("yes", "no"), ("no", "yes")]
+
+
+def test_a_crashed_table_that_a_repair_would_copy_is_repaired_by_its_files(running: object) -> None:
+    server, tool = running("mysql-5.6"), binaries_of("mariadb-10.11").tool("myisamchk")  # type: ignore[operator]
+    assert tool is not None
+    with schema(server, "halved"):
+        crash(server, is_old=True)
+        (found,) = findings(server, "table-crashed")
+        assert not [one for one in found.commands if one.startswith("REPAIR")]
+        assert found.recommendation.count("members-misread") == 1
+        assert "run myisamchk -r" in found.recommendation
+        assert server.execute("REPAIR TABLE t", database="halved")[-1][3] == "Operation failed"
+        server.execute("FLUSH TABLES", database="halved")
+        subprocess.run([*tool, "-r", "--silent", str(server.data_directory / "halved" / "t.MYI")], check=True, capture_output=True)
+        server.execute("SET SESSION sql_mode = ''", *TWO_ALTERS, database="halved")
+        assert server.execute(READ, database="halved") == [("yes", "no"), ("no", "yes")]

@@ -17,7 +17,7 @@ from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
 from myisam_advisor.remedies.file_limits import file_limit_of
 from myisam_advisor.remedies.gate import RemedyGate
-from myisam_advisor.remedies.misread_members import caution_for_members
+from myisam_advisor.remedies.misread_members import caution_for_all, caution_for_members
 from myisam_advisor.remedies.planners.base import (
     FILE_LIMIT,
     NotWorth,
@@ -36,6 +36,7 @@ from myisam_advisor.remedies.trial_offer import trial_line
 from myisam_advisor.remedies.undo_lines import one_statement_a_line
 from myisam_advisor.texts.templates import TextError, all_printable, fill, printable
 from myisam_exporter.collectors.base import declared_columns
+from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.look.fact_set import FactSet
@@ -44,6 +45,8 @@ NOTHING_CHANGED = "Nothing to undo: nothing is changed."
 PROOFS_LISTED = "myisam-advisor proofs lists what was proved here; the same trial again takes its place."
 # The column that says whether a remedy is proved, for the texts and planners of rules that recommend theirs from a proof only.
 PROVED = "proved"
+# In the words of a finding: it has people alter or repair tables.
+_ALTERS = late_pattern(r"\bALTER TABLE\b|\bmysqlcheck\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,7 @@ class Wording:
         proves = said is not None and said.verdict == WORTH_IT
         decides = said is not None and said.verdict in (WORTH_IT, WORSE)
         try:
+            recommendation = fill(rule.recommendation, shown)
             return Finding(
                 rule=rule.id,
                 title=printable(rule.title),
@@ -183,7 +187,7 @@ class Wording:
                 message=fill(rule.finding, shown).join(candidate.held),
                 evidence=tuple(_shown(rule, values)),
                 recommendation=" ".join(
-                    filter(None, (fill(rule.recommendation, shown), *admitted.instead, self._caution(draft)))
+                    filter(None, (recommendation, *admitted.instead, self._caution(draft, recommendation)))
                 ),
                 expect=fill(rule.expect, shown),
                 cost=" ".join(filter(None, (fill(rule.cost, shown), *admitted.cost))),
@@ -210,12 +214,18 @@ class Wording:
         except (TemplateError, TextError, *FAULTS) as error:
             raise RuleError(f"texts that work: {error}") from error
 
-    def _caution(self, draft: _Draft) -> str:
-        """What is to be known before anything is done to the finding's table, where no refusal of the gate's has said it."""
-        row = draft.candidate.row
-        table = self.known.tables_by_name.get((row.get("schema_name"), row.get("table_name")), {})
-        caution = caution_for_members(table)
-        return "" if caution in draft.admitted.instead else caution
+    def _caution(self, draft: _Draft, words: str) -> str:
+        """What is to be known before anything is done to the finding's tables, where no refusal of the gate's has said it.
+
+        A finding about the whole server is about tables where its words, or what it would run, alter some or have mysqlcheck repair them.
+        """
+        row, said = draft.candidate.row, draft.admitted.instead
+        if row.get("table_name") is not None:
+            table = self.known.tables_by_name.get((row.get("schema_name"), row["table_name"]), {})
+            return caution_for_members(table, said)
+        if not _ALTERS.search(" ".join((words, *draft.texts))):
+            return ""
+        return caution_for_all(self.known.misread_tables, said)
 
     def _measured(self, rule: Rule) -> str:
         if rule.measured is None:

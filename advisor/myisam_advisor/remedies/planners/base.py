@@ -56,6 +56,13 @@ class PlanFacts:
         return _RowsByName(self.all.tables["tables"])
 
     @cached_property
+    def misread_tables(self) -> Sequence[Row]:
+        """The rows of `tables` with ENUM or SET columns that the server reads cut in half: of few tables, if any."""
+        rows = self.all.tables["tables"]
+        place = rows.columns.index("misread_columns")
+        return [rows.row(at) for at, row in enumerate(rows.rows) if number_of(row[place])]
+
+    @cached_property
     def index_bytes(self) -> Mapping[TableKey, float]:
         """What each table's indexes take now; 0 where that is not known."""
         found = {}

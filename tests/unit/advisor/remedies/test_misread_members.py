@@ -74,3 +74,40 @@ def test_advice_in_words_says_so_too(misread: int | None, told: int) -> None:
     facts = facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": "5.6.24"}, "tables": [row]})
     (found,) = (one for one in judge(prepared(facts, Site(shipped_rules()))).findings if one.rule == "auto-increment-nearly-full")
     assert found.recommendation.count(LOST) == told
+
+
+def told_of(rule: str, *rows: dict[str, Any], version: str = "5.6.24") -> str:
+    facts = facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": version}, "totals": {"myisam_tables": len(rows)}, "tables": list(rows)})
+    (found,) = (one for one in judge(prepared(facts, Site(shipped_rules()))).findings if one.rule == rule)
+    return found.recommendation
+
+
+OLD = {"created_version": 50018, "obsolete_columns": 1, "old_temporal_columns": 0, "data_bytes": 90, "index_bytes": 1024}
+AFTERWARDS = "Once the table is repaired (a crashed one takes no ALTER, error 145), run the two ALTERs that keep them"
+
+
+@pytest.mark.parametrize(("further", "way"), [({}, "No ALTER TABLE yet: "), (OLD, "Stop the server and run myisamchk -r on its .MYI file")])
+def test_a_crashed_table_is_repaired_before_the_two_alters(further: dict[str, Any], way: str) -> None:
+    words = told_of("table-crashed", {**MISREAD, "crashed": 1, **further})
+    assert (words.count(LOST), words.count("members-misread"), words.count(AFTERWARDS)) == (1, 1, 1)
+    assert way in words
+    assert "First run the two ALTERs" not in words
+
+
+@pytest.mark.parametrize(("row", "says"), [
+    ({**MISREAD, **OLD, "crashed": 1}, "No ALTER TABLE of shop.t yet, nor REPAIR TABLE of shop.t, which copies as an ALTER does: this server reads"),
+    ({**MISREAD, **OLD, "crashed": 0}, "No REPAIR TABLE and no ALTER TABLE yet: "),
+    ({**MISREAD, "created_version": 50018, "obsolete_columns": 0, "old_temporal_columns": 0}, "No ALTER TABLE of shop.t yet: this server reads"),
+])  # fmt: skip
+def test_a_finding_about_the_server_says_it_of_tables_that_it_counts(row: dict[str, Any], says: str) -> None:
+    words = told_of("upgrade-blockers", row)
+    assert "and repair what it names" in words
+    assert says in words
+    assert words.count("members-misread") == 1
+    assert "members-misread" not in told_of("upgrade-blockers", {**row, "misread_columns": 0})
+
+
+def test_a_finding_that_alters_nothing_leaves_it_out() -> None:
+    facts = facts_from_document({"schema": 1, "server": {"flavour": "mysql", "version": "5.6.24"}, "host": {"data_directory_free_bytes": 1, "data_directory_total_bytes": 1 << 40}, "tables": [MISREAD]})
+    (full,) = (one for one in judge(prepared(facts, Site(shipped_rules()))).findings if one.rule == "disk-nearly-full")
+    assert "members-misread" not in full.recommendation
