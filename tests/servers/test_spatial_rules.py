@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from myisam_advisor.trial.engines.crash import _check_of, _checked
+from myisam_advisor.trial.engines.crash import _is_spatial, _looked_over
 from myisam_advisor.trial.engines.drawn_rows import DrawnRows
 from myisam_advisor.trial.engines.stage import EngineServer
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -63,14 +63,18 @@ def test_a_crash_that_damaged_a_spatial_index_is_told(server: PrivateServer) -> 
     rows = DrawnRows(quote_table("d", "s"), ("id", "g"), 1, (), None, statement("id"))
     one = EngineServer("MyISAM", server)
     with damaged(server):
-        check = _check_of(one, rows)
-        assert _check_of(EngineServer("InnoDB", server), rows) == "CHECK TABLE `d`.`s`"
-        assert _checked(one, check)[1]
+        assert _is_spatial(one, rows)
+        assert not _is_spatial(EngineServer("InnoDB", server), rows)
+        assert not _looked_over(one, rows.name, is_spatial=False).is_damaged
+        found = _looked_over(one, rows.name, is_spatial=True)
+        assert (found.is_damaged, found.is_well) == (True, False)
+        assert found.seconds > 0
+        assert found.extended_seconds > 0
         server.execute("REPAIR TABLE s", database="d")
-        assert _checked(one, check)[:2] == ("OK", False)
+        assert _looked_over(one, rows.name, is_spatial=True).words == "OK"
         if server.binaries.flavour == "mariadb":
             server.execute("ALTER TABLE s ENGINE=Aria", database="d")
-            assert _checked(EngineServer("Aria", server), check)[:2] == ("OK", False)
+            assert _looked_over(EngineServer("Aria", server), rows.name, is_spatial=True).is_well
 
 
 def test_nothing_is_missing_that_analyze_does_not_make(server: PrivateServer) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support import workloads
-from tests.support.servers import binaries_of
+from tests.support.servers import binaries_of, keeps_dictionary
 
 from .conftest import schema
 from .test_daemon_faults import small_disk
@@ -95,6 +95,22 @@ def test_rows_that_were_taken_out_before_the_crash_do_not_pass_for_rows_that_cam
     assert crash["is_exact"]
     assert crash["found"] <= crash["acknowledged"] + crash["in_flight"]
     assert crash["acknowledged"] - crash["lost"] <= crash["found"]
+
+
+def test_the_extended_check_of_a_spatial_index_is_no_part_of_the_time_away(flavour: PrivateServer, temporary: Path) -> None:
+    srid = " SRID 0" if keeps_dictionary(flavour) else ""
+    with schema(flavour, "shop"), durable(flavour):
+        flavour.execute(
+            f"CREATE TABLE places (id INT NOT NULL PRIMARY KEY, g GEOMETRY NOT NULL{srid}, SPATIAL KEY (g)) ENGINE=MyISAM",
+            "INSERT INTO places VALUES " + ", ".join(f"({number}, ST_GeomFromText('POINT({number} 1)'))" for number in range(1000)), "FLUSH TABLES", database="shop",
+        )  # fmt: skip
+        document = measured(temporary, *on(flavour, "--table", "shop.places", "--to", "innodb"))
+    (converted,), (stayed,) = ([one["crash"] for one in document[which]] for which in ("tables", "stayed"))
+    assert converted["extended_check_seconds"] == 0
+    assert stayed["extended_check_seconds"] > 0 or stayed["is_damaged"]
+    for crash in (converted, stayed):
+        mended = 0 if crash["check"] == "OK" else crash["check_seconds"] + crash["repair_seconds"]
+        assert crash["recovery_seconds"] == pytest.approx(crash["start_seconds"] + mended)
 
 
 def test_rows_of_generated_columns_alone_are_counted(flavour: PrivateServer, temporary: Path) -> None:

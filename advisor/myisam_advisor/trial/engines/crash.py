@@ -19,6 +19,7 @@ from myisam_advisor.trial.engines.drawn_rows import DrawnRows
 from myisam_advisor.trial.engines.result import Crash
 from myisam_advisor.trial.engines.stage import EngineServer, server_error, text_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.server.sql import Sql
 
 # Of the table's rows, a quarter at most is taken out.
 MOST_HELD, HELD_SHARE = 20_000, 4
@@ -98,7 +99,7 @@ def crashed(one: EngineServer, rows: DrawnRows, total_rows: int, threads: int) -
     if rows.key_columns:
         with _keeping_commits(one):
             _take_out(one, rows, held)
-    before, check_words = one.server.count(rows.name), _check_of(one, rows)
+    before, is_spatial = one.server.count(rows.name), _is_spatial(one, rows)
     load = _Load(one, rows, [held[number::threads] for number in range(threads)])
     load.run()
     if load.refused:
@@ -107,14 +108,14 @@ def crashed(one: EngineServer, rows: DrawnRows, total_rows: int, threads: int) -
     began = time.monotonic()
     one.server.start()
     start_seconds = time.monotonic() - began
-    check, is_damaged, check_seconds = _checked(one, check_words)
-    repair_seconds = _repaired(one, rows) if is_damaged else 0.0
+    found_wrong = _looked_over(one, rows.name, is_spatial=is_spatial)
+    repair_seconds = _repaired(one, rows) if found_wrong.is_damaged else 0.0
     found = one.server.count(rows.name) - before
     there = _there(one, rows, load.rows_acknowledged) if rows.key_columns else min(found, load.total)
-    is_well = check.lower() in WELL
+    mended_seconds = 0.0 if found_wrong.is_well else found_wrong.seconds + repair_seconds
     return Crash(
-        load.total, found, load.total - there, threads, bool(rows.key_columns), check, is_damaged, start_seconds, check_seconds,
-        repair_seconds, start_seconds + (0.0 if is_well else check_seconds + repair_seconds),
+        load.total, found, load.total - there, threads, bool(rows.key_columns), found_wrong.words, found_wrong.is_damaged, start_seconds, found_wrong.seconds,
+        repair_seconds, start_seconds + mended_seconds, found_wrong.extended_seconds,
     )  # fmt: skip
 
 
@@ -168,11 +169,35 @@ def _batches(rows: Sequence[Sequence[bytes]]) -> Iterator[Sequence[Sequence[byte
     return (rows[begin : begin + ROWS_AT_ONCE] for begin in range(0, len(rows), ROWS_AT_ONCE))
 
 
-def _check_of(one: EngineServer, rows: DrawnRows) -> str:
-    """The CHECK TABLE that sees whatever is damaged: of a SPATIAL index only EXTENDED does, which takes longer. Asked before the crash: a crashed table tells no indexes."""
+def _is_spatial(one: EngineServer, rows: DrawnRows) -> bool:
+    """Whether damage could be in a SPATIAL index, into which only the extended check looks. Asked before the crash: a crashed table tells no indexes."""
     indexes = one.server.execute(f"SHOW INDEX FROM {rows.name}")
-    is_spatial = any(text_of(row[10]) == "SPATIAL" for row in indexes)
-    return f"CHECK TABLE {rows.name}{' EXTENDED' if is_spatial and one.engine != INNODB else ''}"
+    return one.engine != INNODB and any(text_of(row[10]) == "SPATIAL" for row in indexes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """What CHECK TABLE said, and how long it took; `extended_seconds` of it, where it was made, apart: who has a table mended waits for none such."""
+
+    words: str
+    is_damaged: bool
+    seconds: float
+    extended_seconds: float = 0.0
+
+    @property
+    def is_well(self) -> bool:
+        """Whether there was nothing to mend or to mark."""
+        return self.words.lower() in WELL
+
+
+def _looked_over(one: EngineServer, name: Sql, *, is_spatial: bool) -> _Check:
+    """The plain check, as for every engine, and where that finds no damage the extended one of a table with a SPATIAL index."""
+    plain = _Check(*_checked(one, f"CHECK TABLE {name}"))
+    if plain.is_damaged or not is_spatial:
+        return plain
+    words, is_damaged, seconds = _checked(one, f"CHECK TABLE {name} EXTENDED")
+    told = words if plain.is_well else f"{plain.words}; {words}"
+    return _Check(told if is_damaged else plain.words, is_damaged, plain.seconds, seconds)
 
 
 def _checked(one: EngineServer, check: str) -> tuple[str, bool, float]:

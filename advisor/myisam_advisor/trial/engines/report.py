@@ -200,9 +200,12 @@ def crash_line(crash: Crash) -> str:
     lost = f"{crash.lost:,} of {crash.acknowledged:,} acknowledged rows are lost"
     if not crash.is_exact:
         lost += f" (at least: no unique key tells rows apart, and {crash.in_flight} were on their way)"
-    parts = [lost, f"CHECK TABLE says: {crash.check}", f"{duration(crash.recovery_seconds)} until it could be used"]
+    how = "CHECK TABLE ... EXTENDED" if crash.extended_check_seconds and crash.is_damaged else "CHECK TABLE"
+    parts = [lost, f"{how} says: {crash.check}", f"{duration(crash.recovery_seconds)} until it could be used"]
     if crash.repair_seconds:
         parts.append(f"{duration(crash.repair_seconds)} of it REPAIR TABLE")
+    if crash.extended_check_seconds:
+        parts.append(f"{duration(crash.extended_check_seconds)} more for the extended check of its SPATIAL index")
     return "; ".join(parts) + "."
 
 

@@ -76,6 +76,13 @@ def test_rows_without_a_key_are_told_to_be_a_lower_bound() -> None:
     assert "0.2 s of it REPAIR TABLE" in said
 
 
+def test_which_check_found_the_damage_is_told_and_the_extended_one_is_no_part_of_the_time_away() -> None:
+    found = replace(KEPT, check="Corrupt", is_damaged=True, extended_check_seconds=6.8)
+    assert "CHECK TABLE ... EXTENDED says: Corrupt; 0.4 s until it could be used; 7 s more for the extended check of its SPATIAL index." in report.crash_line(found)
+    assert "CHECK TABLE says: 1 client" in report.crash_line(replace(KEPT, extended_check_seconds=6.8))
+    assert "EXTENDED says" not in report.crash_line(replace(found, extended_check_seconds=0.0))
+
+
 def test_rows_that_a_statement_leaves_open_are_told_with_what_leaves_them_open() -> None:
     kinds = ("select id from words limit ?", "select id from words order by size limit ?", "select sum(id) from words")
     answers = Answers(5, 1, ("select id from words",), kinds)
