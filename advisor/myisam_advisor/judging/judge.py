@@ -14,7 +14,7 @@ from myisam_advisor.judging.blindness import blind_spots, lacks_tables, tables_a
 from myisam_advisor.judging.contradictions import set_aside_contradictions
 from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.findings import Dropped, Judgement, NotApplicable, NotEvaluated
-from myisam_advisor.judging.one_file_limit import with_one_file_limit
+from myisam_advisor.judging.one_file_limit import largest_of_several, with_file_limit
 from myisam_advisor.judging.prepared import PreparedFacts
 from myisam_advisor.judging.resolver import Candidate, Resolution, resolve
 from myisam_advisor.judging.told import Told
@@ -47,15 +47,22 @@ def judge(
     finally:
         if database is None:
             kept.close()
-    wording = Wording(facts, known, ready.proofs, site.rules, for_trial=for_trial)
-    resolution = resolve(
-        answers.candidates,
-        site.rules,
-        wording.put_in_words,
-        lambda one: site.suppression(one.rule.id, one.object),
-        wording.keep,
-    )
-    resolution.kept = with_one_file_limit(resolution.kept)
+
+    def decided(file_limit: int | None = None) -> tuple[Wording, Resolution]:
+        words = Wording(facts, known, ready.proofs, site.rules, for_trial=for_trial, file_limit=file_limit)
+        return words, resolve(
+            answers.candidates,
+            site.rules,
+            words.put_in_words,
+            lambda one: site.suppression(one.rule.id, one.object),
+            words.keep,
+        )
+
+    wording, resolution = decided()
+    file_limit = largest_of_several(resolution.kept)
+    if file_limit is not None:
+        wording, resolution = decided(file_limit)
+        resolution.kept = with_file_limit(resolution.kept, file_limit)
     if told is not None:
         told.end(resolution.kept)
     spoken = _spoken(resolution)

@@ -1,4 +1,8 @@
-"""One open_files_limit for all findings: an option file has one, and each of them needs no more than the largest."""
+"""One open_files_limit for all findings: an option file has one, and each of them needs no more than the largest.
+
+Which of them is the largest is known only when all are planned. Where they differ they are planned once more, with the largest given: so
+what a finding says and the line that it sets agree.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,15 @@ from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import FILE_LIMIT
 
 
-def with_one_file_limit(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, where a line of my.cnf sets the limit with the largest that one of them asks for."""
-    found = list(findings)
-    limits = {limit for finding in found if (limit := file_limit_of(finding.my_cnf)) is not None}
-    return found if len(limits) < 2 else [_with_limit(finding, max(limits)) for finding in found]
+def largest_of_several(findings: Iterable[Finding]) -> int | None:
+    """The largest limit that lines of my.cnf ask for; None where they do not differ."""
+    limits = {limit for finding in findings if (limit := file_limit_of(finding.my_cnf)) is not None}
+    return max(limits) if len(limits) > 1 else None
+
+
+def with_file_limit(findings: Iterable[Finding], limit: int) -> list[Finding]:
+    """The findings with this limit in every line that sets it: a site's own rule may name a number of its own."""
+    return [_with_limit(finding, limit) for finding in findings]
 
 
 def _with_limit(finding: Finding, limit: int) -> Finding:

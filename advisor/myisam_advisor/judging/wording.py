@@ -15,7 +15,6 @@ from myisam_advisor.proofs.proof import NO_DIFFERENCE, WORSE, WORTH_IT
 from myisam_advisor.proofs.settled import Settled, figures_in_words, settled
 from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
-from myisam_advisor.remedies.file_limits import file_limit_of
 from myisam_advisor.remedies.gate import RemedyGate
 from myisam_advisor.remedies.misread_members import caution_for_all, caution_for_members
 from myisam_advisor.remedies.planners.base import (
@@ -69,7 +68,7 @@ class Wording:
     """Puts candidates in words, and keeps the account of what the findings that stand will take.
 
     `faults` gathers rules whose texts or planners fail. `rules` are those in force. `for_trial`: what is found is to be tried. So what was proved before
-    decides nothing, and a remedy that wants a proof is there without one.
+    decides nothing, and a remedy that wants a proof is there without one. `file_limit` is the open_files_limit that all findings are to name.
     """
 
     def __init__(
@@ -80,8 +79,11 @@ class Wording:
         rules: Iterable[Rule] = (),
         *,
         for_trial: bool = False,
+        file_limit: int | None = None,
     ) -> None:
         self.known = PlanFacts(facts, proofs.rates)
+        if file_limit is not None:
+            self.known.planned_variables[FILE_LIMIT] = file_limit
         self.for_trial = for_trial
         self.gate = RemedyGate(self.known, rules)
         self.known_faults = known_faults
@@ -106,9 +108,6 @@ class Wording:
         for command in finding.remedy.commands:
             if isinstance(command, SetGlobal) and not command.cache and command.number is not None:
                 self.known.planned_variables[command.variable] = command.number
-        limit = file_limit_of(finding.my_cnf)
-        if limit is not None:
-            self.known.planned_variables[FILE_LIMIT] = limit
 
     def _held_against_proofs(self, candidate: Candidate) -> CandidateOutcome:
         """The finding as what was proved here leaves it: as it is, with its trial for a remedy, as a warning against it, or not at all."""

@@ -45,7 +45,7 @@ def limit_before(tables: int, lines: Sequence[OptionLine], state: ServerState) -
         wanted *= 2
     if wanted <= limit:
         return
-    yield option_line(FILE_LIMIT, wanted)
+    yield option_line(FILE_LIMIT, max(wanted, state.planned_file_limit))
 
 
 def file_limit_of(lines: Iterable[OptionLine]) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.planners.base import FILE_LIMIT, PlanFacts
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
 
@@ -124,6 +124,11 @@ class ServerState:
             if isinstance(limit, int | float) and limit > 0:
                 return int(limit)
         return None
+
+    @property
+    def planned_file_limit(self) -> int:
+        """The limit of open files that all findings are to name, as one of them needs it; 0 where none was settled."""
+        return int(number_of(self._known.planned_variables.get(FILE_LIMIT)) or 0)
 
     @cached_property
     def table_caches(self) -> int:

@@ -1,4 +1,4 @@
-"""A limit of open files with room: half as much again as is in use or planned for, as a power of two; no less than a larger table cache is to have."""
+"""A limit of open files with room: half as much again as is in use or planned for, as a power of two; no less than other findings ask for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from myisam_advisor.remedies.planners.base import FILE_LIMIT, NotWorth, Plan, PlanContext, Planned
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.facts.values import number_of, numbers_in
+from myisam_exporter.facts.values import numbers_in
 
 SMALLEST, LARGEST = 4096, 1 << 20  # fs.nr_open, above which no process may go
 
@@ -19,7 +19,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     present = row.get("limit_files")
     while wanted < LARGEST and (wanted < 1.5 * most or (isinstance(present, int | float) and wanted <= present)):
         wanted *= 2
-    wanted = max(wanted, int(number_of(context.known.planned_variables.get(FILE_LIMIT)) or 0))
+    others = numbers_in([row.get("least_limit"), context.known.planned_variables.get(FILE_LIMIT)])
+    wanted = max([wanted, *map(int, others)])
     if isinstance(present, int | float) and wanted <= present:
         if row.get("near"):
             return Plan({"wanted_limit": None})

@@ -27,6 +27,10 @@ def test_a_larger_table_cache_that_is_planned_needs_no_other_limit() -> None:
     assert plan.values == {"wanted_limit": 65_536}
 
 
+def test_a_server_that_lowered_its_limits_is_allowed_what_it_asks_for_by_default() -> None:
+    assert planned("open_files", {"limit_files": 1024, "least_limit": 32_768}).values == {"wanted_limit": 32_768}
+
+
 def test_the_kernels_own_limit_is_not_exceeded() -> None:
     assert planned("open_files", {"open_files": 10_000_000, "limit_files": 1024}).values == {"wanted_limit": 1 << 20}
     assert isinstance(asked("open_files", {"open_files": 10_000_000, "limit_files": 1 << 20}), NotWorth)
