@@ -15,7 +15,7 @@ from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.factbase.nameless import NO_STATEMENT, is_nameless
 from myisam_advisor.remedies.costs import Costs
 from myisam_advisor.remedies.disk_reserve import disk_limits
-from myisam_advisor.remedies.file_limits import TABLE_CACHES, limit_before
+from myisam_advisor.remedies.file_limits import TABLE_CACHES, limit_before, no_limit_suffices
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.rebuild_files import RebuildFiles
@@ -153,6 +153,8 @@ class RemedyGate:
             if name == "init_file" and not self._takes_an_init_file(said):
                 continue
             if name in TABLE_CACHES and value.isdigit():
+                if no_limit_suffices(int(value), self._state):
+                    continue
                 lines += limit_before(int(value), remedy.my_cnf, self._state)
             if name in OPTION_BEFORE and self._state.version_number is None:
                 said.charge(

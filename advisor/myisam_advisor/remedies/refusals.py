@@ -9,7 +9,13 @@ from collections.abc import Iterable, Mapping
 
 from myisam_advisor.remedies.disk_reserve import reserve_bytes
 from myisam_advisor.remedies.effects import needed_bytes, row_of, schema_of, sum_of
-from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for, tables_within
+from myisam_advisor.remedies.file_limits import (
+    LARGEST_FILE_LIMIT,
+    TABLE_CACHES,
+    files_for,
+    no_limit_suffices,
+    tables_within,
+)
 from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, holds_segments
 from myisam_advisor.remedies.misread_members import refusal_for_members
 from myisam_advisor.remedies.planners.base import PlanFacts
@@ -116,9 +122,15 @@ class Refusals:
             return ""
         if limit is None or files_for(tables, self._state) <= limit:
             return ""
-        most = tables_within(limit, self._state)
+        most, open_files = tables_within(limit, self._state), self._state.open_files
+        if no_limit_suffices(tables, self._state):
+            return (
+                f"No table cache of {count(tables)}: as the {count(open_files or 0)} files that are open tell, it would need a higher open_files_limit than Linux "
+                f"lets a process have by default (fs.nr_open, {LARGEST_FILE_LIMIT:,}), which allows {count(tables_within(LARGEST_FILE_LIMIT, self._state))} tables."
+            )
+        used = f", with {count(open_files)} files open," if open_files else ""
         return (
-            f"Raise open_files_limit first, in my.cnf with a restart (and LimitNOFILE where systemd starts the server): it is {limit:,} and allows "
+            f"Raise open_files_limit first, in my.cnf with a restart (and LimitNOFILE where systemd starts the server): it is {limit:,} and{used} allows "
             f"{count(most)} tables. The server compares the two only when it starts; set online, statements fail with error 24 (Too many open files)."
         )
 

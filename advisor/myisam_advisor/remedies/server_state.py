@@ -6,13 +6,15 @@ from functools import cached_property
 
 from myisam_advisor.remedies.planners.base import FILE_LIMIT, PlanFacts
 from myisam_exporter.facts.columns import Value
-from myisam_exporter.facts.values import number_of
+from myisam_exporter.facts.values import number_of, numbers_in
 
 # Channels of a group are its own way to itself. Tried on MySQL 9.7: another one may be called group_replication_mine.
 WAITS_FOR_SPACE = "Waiting for someone to free space"
 GROUP_APPLIER = "group_replication_applier"
 GROUP_CHANNELS = (GROUP_APPLIER, "group_replication_recovery")
 RDS_DATA = "/rdsdbdata/"
+# An index file and a data file each; two for each of ten partitions (the rule open-files-limit has the same).
+FILES_PER_TABLE, MOST_FILES_PER_TABLE = 2, 20
 _OFF = frozenset({"OFF", "0", "NO", "FALSE", "NONE", ""})
 
 
@@ -124,6 +126,26 @@ class ServerState:
             if isinstance(limit, int | float) and limit > 0:
                 return int(limit)
         return None
+
+    @cached_property
+    def open_files(self) -> float | None:
+        """How many files it has open: its process, or what the server counts of them."""
+        process = number_of(self._known.all.single("mysqld").get("open_files"))
+        return process if process is not None else number_of(self.status("Open_files"))
+
+    @cached_property
+    def files_per_open_table(self) -> float:
+        """How many files a table more in the table cache opens, as those that are open have them: two, and more with partitions and MERGE tables.
+
+        Where they seem to have still more, most are another engine's files, which do not grow with the table cache.
+        """
+        counted, tables = number_of(self.status("Open_files")), number_of(self.status("Open_tables"))
+        files = counted if counted is not None else self.open_files
+        if files is None or not tables:
+            return FILES_PER_TABLE
+        partitions = numbers_in(self._known.all.tables["tables"].values("partitions"))
+        most = max(MOST_FILES_PER_TABLE, FILES_PER_TABLE * max(partitions, default=0))
+        return max(FILES_PER_TABLE, files / tables) if files / tables <= most else FILES_PER_TABLE
 
     @property
     def planned_file_limit(self) -> int:
