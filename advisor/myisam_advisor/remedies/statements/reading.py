@@ -103,6 +103,8 @@ def _after_if(keys: Sequence[str], at: int) -> int:
 def _alteration(words: Sequence[str], keys: Sequence[str], at: int, changes_data: bool) -> Reading:
     name, is_index = _name_at(words, at), keys[0] != "ALTER"
     rest = keys[at + 3 :] if name else keys[at + 1 :]
+    # How long MariaDB waits for the table.
+    rest = rest[2:] if rest[:1] == ["WAIT"] else rest[1:] if rest[:1] == ["NOWAIT"] else rest
     of_partitions = rest[0] if not is_index and rest[1:2] == ["PARTITION"] else ""
     if of_partitions in _PARTITIONS_READ:
         return Reading(f"{of_partitions} TABLE", name)

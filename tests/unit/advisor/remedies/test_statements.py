@@ -153,6 +153,8 @@ def test_of_a_site_own_statement_is_known_what_its_words_tell(text: str, phase: 
         ("RENAME COLUMN c TO d", False, True, False),
         ("DROP PARTITION p1, p2", False, True, True),
         ("TRUNCATE PARTITION ALL", False, False, True),
+        ("WAIT 5 TRUNCATE PARTITION p1", False, False, True),
+        ("NOWAIT RENAME TO d", False, False, True),
         ("REPAIR PARTITION p1", False, False, False),
         ("REORGANIZE PARTITION p1 INTO (PARTITION p2 VALUES LESS THAN (9))", False, True, False),
         ("ADD PARTITION PARTITIONS 4", True, True, False),
