@@ -106,10 +106,8 @@ def _sizes(present: int, row: Mapping[str, Value], context: PlanContext) -> Iter
     usual = max(2 * present, SMALLEST)
     if _has_list(context):
         usual = min(usual, LARGEST_LISTED)
-    available = context.known.budget.available_bytes
-    modest_bytes = MODEST_BYTES if available is None else min(MODEST_BYTES, MODEST_SHARE * available)
-    is_modest = (usual - present) * TABLE_BYTES <= modest_bytes
-    yield usual if is_modest or context.room_bytes is None else min(usual, affordable), ""
+    modest = (present + int(_modest_bytes(context) // TABLE_BYTES)) // 100 * 100
+    yield usual if context.room_bytes is None else min(usual, max(modest, affordable)), ""
     closed, all_tables = _closed_share(row), row.get("tables")
     if closed is None:
         return
@@ -120,6 +118,14 @@ def _sizes(present: int, row: Mapping[str, Value], context: PlanContext) -> Iter
     known = all_tables if isinstance(all_tables, int | float) else FEW_TABLES + 1
     if closed >= MANY_CLOSED and known <= FEW_TABLES and _with_room(known) <= largest:
         yield _with_room(known), f"{told} and all {known:,.0f} MyISAM tables have room then."
+
+
+def _modest_bytes(context: PlanContext) -> float:
+    """What may be taken where the account of memory has no room: of what is left after the remedies before, a part."""
+    budget = context.known.budget
+    if budget.available_bytes is None:
+        return MODEST_BYTES
+    return min(MODEST_BYTES, MODEST_SHARE * max(budget.available_bytes - budget.granted_bytes, 0.0))
 
 
 def _closed_share(row: Mapping[str, Value]) -> float | None:

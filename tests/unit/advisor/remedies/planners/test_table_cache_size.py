@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from myisam_advisor.remedies.planners.base import NoRoom, Plan, PlanNeeds
+from myisam_advisor.remedies.planners import table_cache_size
+from myisam_advisor.remedies.planners.base import NoRoom, Plan, PlanContext, PlanFacts, PlanNeeds
 from tests.support.planning import MARIADB, MYSQL, OLD_MYSQL, asked, facts, planned, texts
 from tests.support.recorded import RecordedLook
 
@@ -18,13 +19,19 @@ def test_twice_what_there_is_and_four_hundred_at_least(present: int, wanted: int
     assert plan.memory_bytes == plan.values["open_bytes"] == (wanted - present) * 32_768
 
 
-@pytest.mark.parametrize(("available_mib", "is_raised"), [(4, False), (40, False), (400, True)])
-def test_a_few_megabytes_are_taken_only_where_there_are_more(available_mib: int, is_raised: bool) -> None:
+@pytest.mark.parametrize(("available_mib", "granted_mib", "wanted"), [(4, 0, None), (12, 0, None), (40, 0, 700), (40, 28, None), (40, 90, None), (400, 0, 800), (400, 360, 700)])
+def test_of_a_few_megabytes_that_are_left_a_quarter_is_taken(available_mib: int, granted_mib: int, wanted: int | None) -> None:
     """The account of memory has no room at any of these: rows keep the rest."""
     host = {"memory_bytes": 8192 << 20, "memory_available_bytes": available_mib << 20}
-    said = asked("table_cache_size", {"cache_size": 400}, facts(server=MYSQL, host=host))
-    assert isinstance(said, Plan) == is_raised
-    assert is_raised or said == NoRoom("memory has no room for a larger table cache")
+    known = PlanFacts(facts(server=MYSQL, host=host))
+    known.budget.grant("another remedy", granted_mib << 20)
+    said = table_cache_size.plan({"cache_size": 400}, PlanContext(known, {}))
+    if wanted is None:
+        assert said == NoRoom("memory has no room for a larger table cache")
+        return
+    assert isinstance(said, Plan)
+    assert texts(said.commands) == [f"SET GLOBAL table_open_cache = {wanted};"]
+    assert said.memory_bytes <= (available_mib - granted_mib) / 4 * (1 << 20)
 
 
 @pytest.mark.parametrize(("server", "name"), [({}, "table_open_cache"), (MYSQL | {"version_number": 50103}, "table_open_cache"), (MYSQL | {"version_number": 50102}, "table_cache")])
