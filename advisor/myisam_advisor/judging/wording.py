@@ -106,8 +106,9 @@ class Wording:
         self.known.budget.grant(f"{finding.rule} {finding.object}".strip(), finding.memory_bytes)
         self.known.planned_index_bytes.update(worded.index_bytes)
         for command in finding.remedy.commands:
-            if isinstance(command, SetGlobal) and not command.cache and command.number is not None:
-                self.known.planned_variables[command.variable] = command.number
+            if isinstance(command, SetGlobal) and not command.cache:
+                number = command.number
+                self.known.planned_variables[command.variable] = command.word if number is None else number
 
     def _held_against_proofs(self, candidate: Candidate) -> CandidateOutcome:
         """The finding as what was proved here leaves it: as it is, with its trial for a remedy, as a warning against it, or not at all."""
