@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from myisam_advisor.factbase.partial import NOT_IN_FILE
 from myisam_advisor.remedies.effects import copies_online, needed_bytes, row_of, schema_of, unpacks
-from myisam_advisor.remedies.file_limits import TABLE_CACHES, files_for
-from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.file_limits import files_for
+from myisam_advisor.remedies.planners.base import TABLE_CACHES, PlanFacts
 from myisam_advisor.remedies.rebuild_files import RebuildFiles
 from myisam_advisor.remedies.replication_refusals import REMOVED_ROWS
 from myisam_advisor.remedies.server_state import ServerState

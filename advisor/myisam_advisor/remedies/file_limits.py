@@ -10,11 +10,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from myisam_advisor.remedies.option_lines import OptionLine, option_line
-from myisam_advisor.remedies.planners.base import FILE_LIMIT
+from myisam_advisor.remedies.planners.base import FILE_LIMIT, TABLE_CACHES
 from myisam_advisor.remedies.server_state import FILES_PER_TABLE, ServerState
 from myisam_exporter.facts.values import number_of, numbers_in
 
-TABLE_CACHES = frozenset({"table_open_cache", "table_cache"})
 FILES_RESERVED = 10
 USUAL_CONNECTIONS = 151
 SMALLEST_FILE_LIMIT = 4096

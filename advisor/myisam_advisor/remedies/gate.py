@@ -15,9 +15,9 @@ from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.factbase.nameless import NO_STATEMENT, is_nameless
 from myisam_advisor.remedies.costs import Costs
 from myisam_advisor.remedies.disk_reserve import disk_limits
-from myisam_advisor.remedies.file_limits import TABLE_CACHES, limit_before, no_limit_suffices
+from myisam_advisor.remedies.file_limits import limit_before, no_limit_suffices
 from myisam_advisor.remedies.option_lines import OptionLine
-from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.planners.base import TABLE_CACHES, PlanFacts
 from myisam_advisor.remedies.rebuild_files import RebuildFiles
 from myisam_advisor.remedies.refusals import Refusals
 from myisam_advisor.remedies.remedy import Admitted, Remedy

@@ -11,14 +11,13 @@ from myisam_advisor.remedies.disk_reserve import reserve_bytes
 from myisam_advisor.remedies.effects import needed_bytes, row_of, schema_of, sum_of
 from myisam_advisor.remedies.file_limits import (
     LARGEST_FILE_LIMIT,
-    TABLE_CACHES,
     files_for,
     no_limit_suffices,
     tables_within,
 )
 from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, holds_segments
 from myisam_advisor.remedies.misread_members import refusal_for_members
-from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.planners.base import TABLE_CACHES, PlanFacts
 from myisam_advisor.remedies.replication_refusals import IN_MY_CNF, ReplicationRefusals
 from myisam_advisor.remedies.said import Said
 from myisam_advisor.remedies.server_state import ServerState

@@ -26,6 +26,7 @@ TableKey = tuple[Value, Value]
 # Fewer bytes of keys are built through the key cache within seconds.
 FELT_BYTES = 64 << 20
 FILE_LIMIT = "open_files_limit"
+TABLE_CACHES = frozenset({"table_open_cache", "table_cache"})
 SORT_FILE_LIMIT = "myisam_max_sort_file_size"
 # MariaDB 10.11.10 and 11.4.4, and what came after each.
 SORTING_VERSIONS = ((101110, 110000), (110404, 1_000_000))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.remedies.file_limits import TABLE_CACHES
-from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
+from myisam_advisor.remedies.planners.base import TABLE_CACHES, Plan, PlanContext, Planned
 from myisam_exporter.facts.columns import Value
 
 
