@@ -14,6 +14,7 @@ from myisam_exporter.watching.connection import FIRST_PAUSE_SECONDS, LONGEST_PAU
 from tests.support.lying_server import HostileServer, honest
 from tests.support.moved_clock import MovedClock
 
+
 class Refused:
     """An option file that cannot be read; counts how often it was asked for."""
 
