@@ -71,17 +71,17 @@ def few_files(number: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_the_copy_of_a_compressed_table_is_not(logging: PrivateServer) -> None:
-    make_compressed_table(logging, logging.binaries, "packed_in", "t")
-    table = logging.data_directory / "packed_in" / "t.MYD"
+def test_the_copy_of_a_compressed_table_is_not(mariadb: PrivateServer) -> None:
+    make_compressed_table(mariadb, mariadb.binaries, "packed_in", "t")
+    table = mariadb.data_directory / "packed_in" / "t.MYD"
     before = table.stat().st_size
     command = parsed(statement("ALTER TABLE {} FORCE;", quote_table("packed_in", "t")))
-    told = admitted(logging, command)
+    told = admitted(mariadb, command)
     assert told.remedy.commands == (command,)
     assert "The table is compressed, and its copy is not" in " ".join(told.cost)
-    logging.execute("ALTER TABLE packed_in.t FORCE", "FLUSH TABLES")
+    mariadb.execute("ALTER TABLE packed_in.t FORCE", "FLUSH TABLES")
     assert table.stat().st_size > 2 * before
-    logging.execute("DROP DATABASE packed_in")
+    mariadb.execute("DROP DATABASE packed_in")
 
 
 def test_what_is_amended_is_not_in_the_binary_log(logging: PrivateServer) -> None:
@@ -138,7 +138,7 @@ def test_a_table_cache_beyond_the_files_is_refused_and_would_end_in_error_24() -
         wanted = set_global("table_open_cache", 2000)
         passed = admitted(server, wanted, my_cnf=(option_line("table_open_cache", 2000),))
         assert passed.remedy.commands == ()
-        assert passed.remedy.my_cnf[0] == "open_files_limit = 4096"
+        assert passed.remedy.my_cnf[0] == "open_files_limit = 8192"
         names = [quote_table(database, f"t{number}") for number in range(tables)]
         server.execute(*[statement("CREATE TABLE {} (a INT, KEY (a)) ENGINE=MyISAM", name) for name in names])
         read = [statement("SELECT COUNT(*) FROM {}", name) for name in names]
