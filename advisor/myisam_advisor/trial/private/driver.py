@@ -71,7 +71,6 @@ class Driver(ABC):
     def error(self) -> type[Exception]:
         """What the library raises when a server refuses or is gone: `args` are number and message."""
 
-    @abstractmethod
     def connect(
         self,
         socket: Path,
@@ -81,6 +80,12 @@ class Driver(ABC):
         answer_seconds: int | None = None,
     ) -> Connection:
         """A new connection over a server's socket, on which an answer that takes longer than `answer_seconds` is an error."""
+        return self._opened(socket, user, password, database, answer_seconds)
+
+    @abstractmethod
+    def _opened(
+        self, socket: Path, user: str, password: str, database: str, answer_seconds: int | None
+    ) -> Connection: ...
 
     @abstractmethod
     def literal_rows(self, socket: Path, statement: str) -> Iterator[list[bytes]]:
@@ -99,15 +104,7 @@ class Mysqlclient(Driver):
 
         return MySQLdb.Error
 
-    def connect(
-        self,
-        socket: Path,
-        user: str = "root",
-        password: str = "",
-        database: str = "",
-        answer_seconds: int | None = None,
-    ) -> Connection:
-        """See Driver."""
+    def _opened(self, socket: Path, user: str, password: str, database: str, answer_seconds: int | None) -> Connection:
         limits = {} if answer_seconds is None else {"read_timeout": answer_seconds}
         return cast(Connection, _connected(socket, user=user, passwd=password, db=database, **limits))
 
@@ -140,15 +137,7 @@ class PyMySQL(Driver):
 
         return pymysql.Error
 
-    def connect(
-        self,
-        socket: Path,
-        user: str = "root",
-        password: str = "",
-        database: str = "",
-        answer_seconds: int | None = None,
-    ) -> Connection:
-        """See Driver."""
+    def _opened(self, socket: Path, user: str, password: str, database: str, answer_seconds: int | None) -> Connection:
         connection = _dialled(socket, user=user, password=password, database=database or None, conv=_conversions())
         connection._read_timeout = answer_seconds
         return cast(Connection, connection)
