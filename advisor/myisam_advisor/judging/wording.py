@@ -19,6 +19,7 @@ from myisam_advisor.remedies.gate import RemedyGate
 from myisam_advisor.remedies.misread_members import caution_for_all, caution_for_members
 from myisam_advisor.remedies.planners.base import (
     FILE_LIMIT,
+    TABLE_CACHES,
     NotWorth,
     Plan,
     PlanContext,
@@ -109,6 +110,11 @@ class Wording:
             if isinstance(command, SetGlobal) and not command.cache:
                 number = command.number
                 self.known.planned_variables[command.variable] = command.word if number is None else number
+        for line in finding.my_cnf:
+            # Also where the limit of open files lets nobody set it before a restart.
+            tables = line.partition("=")[2].strip()
+            if line.option in TABLE_CACHES and tables.isdecimal():
+                self.known.planned_variables.setdefault(line.option, int(tables))
 
     def _held_against_proofs(self, candidate: Candidate) -> CandidateOutcome:
         """The finding as what was proved here leaves it: as it is, with its trial for a remedy, as a warning against it, or not at all."""
