@@ -62,6 +62,16 @@ class MemoryBudget:
         return max(min(free - self.granted_bytes, self.limit_bytes * LARGEST_SHARE), 0.0)
 
     @property
+    def left_bytes(self) -> float | None:
+        """What is available after the remedies before, with nothing kept back; None while the machine's memory is not known."""
+        if self.limit_bytes is None:
+            return None
+        available = self.available_bytes
+        if available is None:
+            available = self.limit_bytes - self.promised_bytes
+        return max(available - self.granted_bytes, 0.0)
+
+    @property
     def granted_bytes(self) -> float:
         """What the remedies before took."""
         return sum(self.granted.values())

@@ -122,10 +122,8 @@ def _sizes(present: int, row: Mapping[str, Value], context: PlanContext) -> Iter
 
 def _modest_bytes(context: PlanContext) -> float:
     """What may be taken where the account of memory has no room: of what is left after the remedies before, a part."""
-    budget = context.known.budget
-    if budget.available_bytes is None:
-        return MODEST_BYTES
-    return min(MODEST_BYTES, MODEST_SHARE * max(budget.available_bytes - budget.granted_bytes, 0.0))
+    left_bytes = context.known.budget.left_bytes
+    return MODEST_BYTES if left_bytes is None else min(MODEST_BYTES, MODEST_SHARE * left_bytes)
 
 
 def _closed_share(row: Mapping[str, Value]) -> float | None:

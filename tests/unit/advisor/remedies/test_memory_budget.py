@@ -46,6 +46,13 @@ def test_what_is_available_is_the_least_that_anybody_tells(available: float | No
     assert budget(8e9, available, mysqld={"cgroup_memory_limit_bytes": group, "anonymous_bytes": held}).available_bytes == left
 
 
+@pytest.mark.parametrize(("memory", "available", "granted", "left"), [(None, 5e9, 0, None), (8e9, 5e9, 1e9, 4e9), (8e9, None, 1e9, 6.5e9), (8e9, 5e9, 6e9, 0.0), (1e8, None, 0, 0.0)])
+def test_what_is_left_keeps_nothing_back(memory: float | None, available: float | None, granted: float, left: float | None) -> None:
+    account = budget(memory, available, variable={"innodb_buffer_pool_size": 500_000_000})
+    account.grant("another remedy", granted)
+    assert account.left_bytes == left
+
+
 def test_what_the_control_group_leaves_counts_where_others_use_of_it_too() -> None:
     group = {"cgroup_memory_limit_bytes": 3_000_000_000, "cgroup_memory_available_bytes": 400_000_000}
     assert budget(8e9, 5e9, mysqld={**group, "anonymous_bytes": 1_000_000_000}).available_bytes == 4e8

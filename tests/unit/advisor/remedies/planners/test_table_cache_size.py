@@ -138,6 +138,14 @@ def test_where_memory_has_no_room_no_larger_cache_is_advised() -> None:
     assert isinstance(asked("table_cache_size", {"cache_size": 3000}, known), NoRoom)
 
 
+def test_a_quarter_is_taken_too_where_the_limit_alone_is_known() -> None:
+    """A modest 64 MiB were more than such a machine has."""
+    small = facts(server=MYSQL, host={"memory_bytes": 16 << 20})
+    assert planned("table_cache_size", {"cache_size": 400}, small).memory_bytes <= 4 << 20
+    promised = facts(server=MYSQL, host={"memory_bytes": 16 << 20}, variable={"innodb_buffer_pool_size": 15 << 20})
+    assert isinstance(asked("table_cache_size", {"cache_size": 400}, promised), NoRoom)
+
+
 @pytest.mark.parametrize(("present", "wanted"), [(300_000, 524_288), (524_287, 524_288), (524_288, None)])
 def test_no_more_is_advised_than_a_server_takes(present: int, wanted: int | None) -> None:
     known = facts(server=MYSQL, host={"memory_bytes": 1 << 40, "memory_available_bytes": 1 << 39})
