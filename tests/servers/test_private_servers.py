@@ -7,6 +7,7 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,20 @@ def test_nothing_runs_behind_a_definition_of_the_watched_servers(server: Private
         assert server.execute("SHOW DATABASES LIKE 'ran_behind'") == []
         problems = [*effects.refused.values(), *effects.refused_writes.values(), *effects.refused_calls.values()]
         assert [str(PARSE_ERROR) in problem for problem in problems] == [True], problems
+
+
+@pytest.mark.parametrize("kind", ["mariadb-10.11", "mysql-5.6"])
+def test_a_server_that_takes_its_time_gets_all_of_its_system_tables(kind: str) -> None:
+    """A slow disk, say: what it had not read within the first second it never got, and failed two minutes later."""
+    binaries = binaries_of(kind)
+    with tempfile.TemporaryDirectory() as directory:
+        slow = Path(directory) / "mysqld"
+        slow.write_text(f'#!/bin/sh\ncase "$*" in *--bootstrap*) sleep 1.5 ;; esac\nexec {binaries.mysqld} "$@"\n')
+        for readable in (slow, slow.parent):
+            readable.chmod(0o755)
+        with PrivateServer(replace(binaries, mysqld=slow)) as server:
+            # The last that is made.
+            assert server.execute("SELECT User FROM mysql.proxies_priv WHERE Host = 'localhost'") == [("root",)]
 
 
 @pytest.mark.alone  # what it takes, the servers of other tests lack at their start

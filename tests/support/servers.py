@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -54,6 +55,8 @@ def prepared_directory(binaries: ServerBinaries) -> Path:
     with (place / f"{binaries.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
+            # What a worker left that failed is half a directory, in which nobody may log in.
+            shutil.rmtree(directory, ignore_errors=True)
             server = PrivateServer(binaries, directory=directory)
             server.initialise()
             (server.data_directory / OWN_OF_A_SERVER).unlink(missing_ok=True)

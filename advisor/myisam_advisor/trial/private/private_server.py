@@ -16,10 +16,12 @@ import os
 import signal
 import stat
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import IO
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.asynchronous_io import words_where_requests_are_few
@@ -326,10 +328,13 @@ class PrivateServer:
         )
         said = ""
         room = None if self.waits_for_room else RoomWatch(self.directory, process, log=lambda: said)
+        # Not by communicate(): what the server has not read when that first runs out of time it sends no more, so that the server would wait for it.
+        sending, process.stdin = process.stdin, None
+        threading.Thread(target=_send, args=(sending, text), daemon=True).start()
         try:
-            for part in (text, *(None,) * int(INITIALISE_SECONDS)):
+            for _ in range(int(INITIALISE_SECONDS)):
                 try:
-                    _, heard = process.communicate(part, 1.0)
+                    _, heard = process.communicate(timeout=1.0)
                     said = heard.decode(errors="replace")
                     break
                 except subprocess.TimeoutExpired as late:
@@ -364,3 +369,10 @@ class PrivateServer:
             return run("tail", "--bytes", str(LOG_TAIL_BYTES), "--", str(self.error_log))
         except TrialError:
             return ""
+
+
+def _send(stream: IO[bytes] | None, text: bytes) -> None:
+    """Write all of it, however slowly it is read; a server that ended reads no more."""
+    if stream is not None:
+        with contextlib.suppress(OSError), stream:
+            stream.write(text)
