@@ -9,7 +9,7 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from myisam_advisor.trial.private import private_server, unprivileged
+from myisam_advisor.trial.private import unprivileged
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from tests.support.servers import PREPARED_VARIABLE
 from tests.support.turns import COSTLY_SECONDS, COSTS, TURNS, Stopwatch, of_one_turn, turn_now, waiting
@@ -23,8 +23,6 @@ for codec in ("ascii", "utf-8", "latin-1", "idna"):
     codecs.lookup(codec)
 # These tests look at private servers as whoever runs them, root included; the programs themselves never do (trial/private/apart.py).
 unprivileged.root_may_control = True
-# How long a server takes to make its system tables beside many neighbours tells nothing of it: MySQL 5.6 missed the two minutes that it has elsewhere.
-private_server.INITIALISE_SECONDS = 600.0
 
 # A deadline for each example would measure the machine.
 hypothesis.settings.register_profile("project", deadline=None)
