@@ -67,6 +67,8 @@ SERVERS_THAT_ARE_GONE = (
 )
 # Damaged ones are passed over, to the one after.
 OLDEST_TRIED = 20
+# A clock by which nobody looked a day ago makes nothing too old: one that is a year ahead for an hour would take all that is on record.
+CLOCK_IS_KNOWN_AFTER_SECONDS = 86_400.0
 ROOM_BYTES = 64 << 10  # of which the index of the journal takes a half, from the beginning on
 _SECONDS_PER_DAY = 86_400
 _log = logging.getLogger(__name__)
@@ -318,7 +320,8 @@ class History:
         """Drop what is too old; then, oldest first, what is too much."""
         # What a damaged entry calls the far future would never grow old. A clock that is behind this program's own files was not set yet, as at the
         # start of a machine without one that goes on: all that is on record would be its future.
-        kept = (now - self._keep_seconds, now + self._keep_seconds if now >= _installed_at() else math.inf)
+        latest = now + self._keep_seconds if now >= _installed_at() else math.inf
+        kept = (_known_to_be(database, now, self._keep_seconds) - self._keep_seconds, latest)
         database.execute("DELETE FROM sample WHERE taken_at NOT BETWEEN ? AND ?", kept)
         prune_episodes(database, *kept)
         database.execute("DELETE FROM change WHERE noticed_at NOT BETWEEN ? AND ?", kept)
@@ -334,6 +337,13 @@ class History:
             self._noted.clear()  # of one that comes back, everything is written anew
         # It frees a page at each step, and of what gives no rows `execute` takes one step; a script, which commits first, runs to its end.
         database.executescript("PRAGMA incremental_vacuum;")
+
+
+def _known_to_be(database: sqlite3.Connection, now: float, keep_seconds: float) -> float:
+    """The moment from which ages are reckoned: now, or as long after the last look that is a day old as one has to be."""
+    wait = min(CLOCK_IS_KNOWN_AFTER_SECONDS, keep_seconds)
+    looked = database.execute("SELECT MAX(taken_at) FROM sample WHERE taken_at <= ?", (now - wait,)).fetchone()[0]
+    return -math.inf if looked is None else float(looked) + wait
 
 
 def _installed_at() -> float:

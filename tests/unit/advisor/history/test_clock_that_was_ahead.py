@@ -70,6 +70,7 @@ def test_changes_beyond_what_is_kept_go_as_samples_do(tmp_path: Path) -> None:
     path = tmp_path / "h.sqlite"
     looks(path, 30 * DAY, [100, 200])
     looks(path, 0, [200])
+    looks(path, DAY, [200])
     assert changes_of(path, LABEL) == []
 
 

@@ -40,6 +40,7 @@ def test_the_pages_of_samples_that_were_dropped_are_given_back(tmp_path: Path) -
     old = time.time() - 8 * DAY
     with closing(sqlite3.connect(path)) as database, database:
         Records(database).put(SAMPLE, ((1, old + number, None, os.urandom(4000)) for number in range(300)))
+        Records(database).put(SAMPLE, [(1, old + 7 * DAY - 1, None, b"")])
     assert path.stat().st_size > 1 << 20
     history = History(path)
     follow(history, LABEL, facts())
@@ -52,11 +53,11 @@ def test_the_pages_of_samples_that_were_dropped_are_given_back(tmp_path: Path) -
 def test_of_a_server_that_was_removed_nothing_is_kept_after_its_last_sample(tmp_path: Path) -> None:
     path, clock = tmp_path / "h.sqlite", MovedClock()
     clock.move(-8 * DAY)
-    for label in (GONE, LABEL):
+    for label, days in ((GONE, 7), (LABEL, 1), (LABEL, 0)):
         history = History(path, clock=clock)
         follow(history, label, facts())
         history.close()
-        clock.move(8 * DAY)
+        clock.move(days * DAY)
     assert targets_of(path) == [LABEL]
     assert targets_in(path, "latest") == targets_in(path, "setting") == {target_id(LABEL)}
 
@@ -66,8 +67,10 @@ def test_a_server_of_which_findings_are_kept_keeps_its_name(tmp_path: Path) -> N
     clock.move(-8 * DAY)
     history = History(path, clock=clock)
     follow(history, GONE, facts())
+    clock.move(7 * DAY)
+    follow(history, LABEL, facts())
     history.close()
-    clock.move(8 * DAY)
+    clock.move(DAY)
     history = History(path, clock=clock)
     history.remember(GONE, [finding("recovery-disabled")], NO_SILENCE, Clocks(clock.time(), clock.monotonic()))
     follow(history, LABEL, facts())
@@ -79,8 +82,10 @@ def test_a_server_that_comes_back_is_followed_anew(tmp_path: Path) -> None:
     path, clock = tmp_path / "h.sqlite", MovedClock()
     history, known = History(path, clock=clock), facts()
     follow(history, GONE, known)
-    clock.move(8 * DAY)
-    for _ in range(PRUNE_EVERY_SAMPLES):
+    clock.move(7 * DAY)
+    follow(history, LABEL, known)
+    clock.move(DAY)
+    for _ in range(PRUNE_EVERY_SAMPLES - 1):
         follow(history, LABEL, known)
         clock.move(1)
     assert targets_of(path) == [LABEL]
