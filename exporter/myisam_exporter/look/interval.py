@@ -6,6 +6,7 @@ from typing import Any
 
 from myisam_exporter.collectors.base import Collector, all_collectors, declared_columns, grown
 from myisam_exporter.collectors.status import STATUS
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.facts.columns import TABLES
@@ -17,6 +18,8 @@ from myisam_exporter.look.snapshot import Snapshot
 
 RESTART_TOLERANCE_SECONDS = 2.0
 CONNECTIONS = "Connections"  # FLUSH STATUS leaves it as it is
+# What a server keeps while it runs, and another one behind the same address has otherwise.
+KEPT_WHILE_IT_RUNS = ("hostname", "port", "datadir", "version", "server_uuid")
 NO_INTERVAL = Unknown("one sample only: rates need two", "--interval 10s")
 RESET = Unknown("the counters were reset within the interval (FLUSH STATUS, or another key_buffer_size)", "run again")
 BEGAN_WITHIN = Unknown("it was not counted yet when the interval began", "run again")
@@ -38,7 +41,12 @@ class Interval:
         """Raise ServerLostError when the server restarted between the snapshots: half of each server is no interval.
 
         A server reckons its Uptime from the machine's clock, which may be set: one that was set back makes it smaller, and no restart.
+        An address that moves (a failover) leads to another server, which may be up for longer than the first.
         """
+        if self.before is not None and _is_another(self.before, self.after):
+            raise ServerLostError(
+                "another server answers at this address since the first sample: nothing can be said of this interval. Run again."
+            )
         before, after = self.before.status if self.before else None, self.after.status
         if before is None or after is None or self.seconds is None:
             return
@@ -83,6 +91,14 @@ class Interval:
         if self.before is None:
             return NO_INTERVAL
         return BEGAN_WITHIN if isinstance(self.before.samples.get(collector, BEGAN_WITHIN), Unknown) else RESET
+
+
+def _is_another(before: Snapshot, after: Snapshot) -> bool:
+    """Whether both tell which server they are of, and it is not the same."""
+    earlier, later = before.sample(VARIABLES), after.sample(VARIABLES)
+    if isinstance(earlier, Unknown) or isinstance(later, Unknown):
+        return False
+    return any(earlier.values.get(name) != later.values.get(name) for name in KEPT_WHILE_IT_RUNS)
 
 
 def _telling(earlier: Unknown | None, reason: Unknown) -> Unknown:

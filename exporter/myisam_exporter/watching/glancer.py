@@ -14,6 +14,7 @@ from myisam_exporter.look.queue_glances import QueueGlances
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.outside.numbers import finite_number
 from myisam_exporter.server.driver import Row
+from myisam_exporter.server.session import Session
 from myisam_exporter.watching.connection import Connection
 from myisam_exporter.watching.glances import STATEMENT, Glance, Glances, Peak
 
@@ -32,6 +33,7 @@ class Glancer:
         self._proc = proc
         self._clock = clock
         self._server_process: int | None = None
+        self._session: Session | None = None
         self._lock = threading.Lock()
         self._glances = Glances()
         self._threads_running: list[float] = []
@@ -43,6 +45,9 @@ class Glancer:
         session = self._connection.open_session
         if session is None:
             return
+        if session is not self._session:
+            self.interrupt()
+            self._session = session
         moment = self._clock.monotonic()
         try:
             rows = session.rows_or_unknown(STATEMENT, 2)

@@ -4,6 +4,7 @@ from myisam_exporter.collectors.base import all_collectors, declared_columns
 from myisam_exporter.collectors.key_caches import KeyCache, usable_bytes
 from myisam_exporter.collectors.myi import HIDDEN_STATEMENTS
 from myisam_exporter.collectors.status import Status
+from myisam_exporter.collectors.variables import Variables
 from myisam_exporter.errors import ServerLostError
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.facts.unknown import Unknown
@@ -104,6 +105,24 @@ def test_a_clock_that_is_set_is_no_restart(before: tuple[int, int | None], after
     interval = Interval(snapshot(20, status=second), snapshot(10, status=first))
     if restarted:
         with pytest.raises(ServerLostError, match="restarted between the two samples"):
+            interval.refuse_restart()
+    else:
+        interval.refuse_restart()
+
+
+OF_ONE = {"hostname": "db1", "port": "3306", "datadir": "/var/lib/mysql/", "version": "10.11.14-MariaDB", "key_buffer_size": "8388608"}
+
+
+@pytest.mark.parametrize(
+    ("other", "is_another"),
+    [({}, False), ({"key_buffer_size": "16777216"}, False), ({"hostname": "db2"}, True), ({"datadir": "/srv/mysql/"}, True), ({"server_uuid": "0"}, True)],
+)
+def test_an_address_that_leads_to_another_server_by_now_gives_no_interval(other: dict[str, str], is_another: bool) -> None:
+    """After a failover: that one is up for longer, and all that it ever counted was told as the work of one minute."""
+    before = snapshot(10, status=status(100, Questions=5), variables=Variables(OF_ONE))
+    interval = Interval(snapshot(20, status=status(90_000, Questions=5_000_000), variables=Variables(OF_ONE | other)), before)
+    if is_another:
+        with pytest.raises(ServerLostError, match="another server answers"):
             interval.refuse_restart()
     else:
         interval.refuse_restart()
