@@ -6,9 +6,14 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.cli.group import cli
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.reports.formats.base import Shown
+from myisam_advisor.reports.formats.text import render
+from tests.support.judging import judged_facts
 from tests.support.repository import ROOT
 from tools.fetched_servers import FETCHED_SERVERS, FURTHER_SERVERS
 
@@ -16,6 +21,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *so
 CODE = re.compile(r"```\w*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
 # Words of a command: up to a remark, a pipe, a redirection, or what stands for more.
 CALL = re.compile(r"^(?:[$#] )?(?:sudo )?myisam-advisor((?: +[^\s#|>&;()]+)*)", re.MULTILINE)
+# A number with its unit, which is another one where the number is.
+FIGURES = re.compile(r"\d[\d.]*(?: (?:[KMG]iB|[smhd])\b)?")
 METRIC = re.compile(r"`(myisam_[a-z_]+?)(?:\{[^`]*)?`")
 
 
@@ -70,6 +77,23 @@ def test_the_example_of_a_first_look_counts_every_rule() -> None:
     ((quiet, elsewhere),) = re.findall(r"^ quiet +(\d+) rules found nothing; (\d+) do not apply here", text, re.MULTILINE)
     assert text.count("\n WARNING ") == 1
     assert 1 + int(quiet) + int(elsewhere) == len(shipped_rules()), "see what a healthy server's check says"
+
+
+def test_the_example_of_a_first_look_is_what_check_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Line by line, but for figures; dots stand for the rest of a line, or for lines."""
+    text = (ROOT / "docs" / "guide" / "first-look.md").read_text()
+    (example,) = re.findall(r"```\n(MariaDB .*?)```", text, re.DOTALL)
+    document = yaml.safe_load((ROOT / "tests" / "recorded" / "screens" / "healthy.yaml").read_text())
+    document["variable"] |= {"myisam_recover_options": "OFF", "delay_key_write": "ON"}
+    facts = facts_from_document(document)
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = [FIGURES.sub("0", line) for line in render(judged_facts(facts), facts, Shown()).splitlines()]
+    wrong = []
+    for line in (FIGURES.sub("0", line) for line in example.splitlines() if line.strip() not in ("", "...")):
+        beginning = line.removesuffix("...").rstrip()
+        if not any(one.startswith(beginning) if line.endswith("...") else one == line for one in lines):
+            wrong.append(line)
+    assert wrong == []
 
 
 @pytest.mark.parametrize(("said", "servers"), [("tested: each collector", FETCHED_SERVERS), ("tested in each run: facts", FURTHER_SERVERS)])
