@@ -28,6 +28,7 @@ NO_SERVER_TELLS = "no server tells it: a site's own facts file may"
 ALL_ARE_NAMED = "a server names all its variables: a facts file that was written by hand names those that somebody set"
 SINCE_THE_START = "counters since the start stand in"
 ONE_HEADER = "it is read from the same place as what the rule needs"
+NONE_IS_AN_ANSWER = "no index has it where none is redundant: what it is worked out of, the rule needs"
 A_DOUBT_IS_ENOUGH = "what is known speaks against the finding, and the report says so"
 ONE_PLACE_IS_ENOUGH = "a place that cannot be looked at is told of by itself; the rule judges the others"
 # By rule and facts: why silence without them is right.
@@ -59,6 +60,9 @@ QUIET_WITHOUT = {
     ("disk-nearly-full", "host.data_directory_growth_bytes_per_day"): "it is known after three days: until then the share that is free decides",
     ("disk-nearly-full", "schema_disk.*"): ONE_PLACE_IS_ENOUGH,
     ("disk-nearly-full", "tables.data_modified_seconds_ago"): ONE_PLACE_IS_ENOUGH,
+    ("duplicate-indexes", "indexes.duplicate_of"): NONE_IS_AN_ANSWER,
+    ("duplicate-indexes", "indexes.is_left_prefix_of"): NONE_IS_AN_ANSWER,
+    ("duplicate-indexes", "indexes.*read*"): "what is redundant is judged without it: which index nothing reads is told where reads are counted",
     ("duplicate-indexes", "tables.write_statements_per_second"): "the size of the table decides",
     ("file-size-limit", "mysqld.file_size_limit_bytes"): "it is not there where there is no limit, as on nearly every server",
     ("gtid-mixed-engines", "replica.error"): "it wants a right that is optional; doctor names it",
