@@ -10,7 +10,7 @@ from myisam_advisor.remedies.effects import copies_online, needed_bytes, row_of,
 from myisam_advisor.remedies.planners.base import PlanFacts, is_felt_unsorted
 from myisam_advisor.remedies.rebuild_times import lasts, lasts_into_innodb
 from myisam_advisor.remedies.statements.base import Change, Command, Remark, Statement
-from myisam_advisor.remedies.statements.tables import AlterTable, together
+from myisam_advisor.remedies.statements.tables import AlterTable, OptimizeTable, together
 from myisam_advisor.texts.templates import size
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.values import number_of
@@ -56,19 +56,29 @@ class Offline:
 def in_one_copy(
     wanted: Sequence[tuple[Finding, tuple[Statement, ...]]],
 ) -> list[tuple[tuple[Finding, ...], tuple[Statement, ...]]]:
-    """Options of the same table changed by one ALTER: it is copied once instead of twice."""
+    """Options of the same table changed by one ALTER: it is copied once instead of twice. Such a copy has no holes, and needs no OPTIMIZE TABLE besides."""
     merged: dict[object, tuple[tuple[Finding, ...], tuple[Statement, ...]]] = {}
     alterations: dict[object, list[AlterTable]] = {}
+    for _, group in wanted:
+        alone = group[0] if len(group) == 1 else None
+        if isinstance(alone, AlterTable) and alone.only_option is not None:
+            alterations.setdefault(alone.name, []).append(alone)
     for place, (finding, group) in enumerate(wanted):
         alone = group[0] if len(group) == 1 else None
-        if not isinstance(alone, AlterTable) or alone.only_option is None:
+        of_table = alterations.get(alone.name, []) if isinstance(alone, AlterTable | OptimizeTable) else []
+        if not (any(map(_copies, of_table)) if isinstance(alone, OptimizeTable) else alone in of_table):
             merged[place] = ((finding,), group)
             continue
-        of_table = alterations.setdefault(alone.name, [])
-        of_table.append(alone)
-        findings = merged[alone.name][0] if alone.name in merged else ()
-        merged[alone.name] = ((*findings, finding), (together(of_table),) if findings else group)
+        name = of_table[0].name
+        findings = merged[name][0] if name in merged else ()
+        merged[name] = ((*findings, finding), (together(of_table) if len(of_table) > 1 else of_table[0],))
     return list(merged.values())
+
+
+def _copies(alteration: AlterTable) -> bool:
+    """Whether it writes all rows anew: each option does, but a ROW_FORMAT that the table has already (tried on eight servers)."""
+    names = {name.upper() for one in alteration.options for name, _ in one.pairs}
+    return names != {"ROW_FORMAT"} or Change.FIXED_ROWS in alteration.changes
 
 
 def describe_offline(

@@ -101,6 +101,17 @@ def test_only_online_statements_run_when_the_script_is_fed_to_a_client() -> None
     assert "-- ALTER TABLE `log`.`a` ROW_FORMAT=DYNAMIC;" in script.splitlines()
 
 
+def test_a_table_that_an_alter_copies_is_not_optimized_besides() -> None:
+    full = {"schema_name": "shop", "table_name": "log", "row_format": "dynamic", "rows": 40_000_000, "data_bytes": 3_900_000_000, "index_bytes": 4_000_000, "max_data_bytes": 4_294_967_295, "fragments_per_row": 1.5, "crashed": 0}
+    worn = {**full, "table_name": "old", "max_data_bytes": (1 << 48) - 1}
+    plan = plan_of({"facts": {"tables": [full, worn]}}, "fragmented-table", "table-near-size-limit")
+    offline = {tuple(sorted(finding.rule for finding in one.findings)): texts(one.statements) for one in plan.offline}
+    assert offline == {
+        ("fragmented-table", "table-near-size-limit"): ("ALTER TABLE `shop`.`log` MAX_ROWS=0 AVG_ROW_LENGTH=0;",),
+        ("fragmented-table",): ("OPTIMIZE TABLE `shop`.`old`;",),
+    }
+
+
 def grown_both_ways(free_bytes: int) -> ChangePlan:
     """Rows that are a third longer in fixed format, an index that is several times as large unpacked; each change alone has room for longer than both."""
     facts = PROVED["facts"]
