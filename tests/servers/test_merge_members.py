@@ -8,8 +8,10 @@ from myisam_advisor.remedies.gate import RemedyGate
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.remedy import Remedy
 from myisam_advisor.remedies.statements.base import Statement
+from myisam_advisor.remedies.statements.parsing import parsed
 from myisam_advisor.remedies.statements.tables import AlterTable, DropIndex, option
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.server.sql import statement
 
 from .conftest import look, schema
 
@@ -35,6 +37,19 @@ def test_what_parts_a_member_from_its_merge_table_is_refused(server: PrivateServ
         if not parts:
             server.execute("SELECT COUNT(*) FROM whole", database=database)
             return
+        with pytest.raises(Error) as refused:
+            server.execute("SELECT COUNT(*) FROM whole", database=database)
+        assert refused.value.args[0] == DIFFERENTLY_DEFINED
+
+
+@pytest.mark.parametrize("words", ["ALTER TABLE one RENAME TO other", "RENAME TABLE merged.one TO merged.other", "DROP TABLE `merged`.`one`"])
+def test_a_member_that_loses_its_name_parts_it_too(server: PrivateServer, words: str) -> None:
+    with schema(server, MEMBER[0]) as database:
+        server.execute(f"CREATE TABLE one ({COLUMNS}) ENGINE=MyISAM", f"CREATE TABLE whole ({COLUMNS}) ENGINE=MERGE UNION=(one)", database=database)
+        admitted = RemedyGate(PlanFacts(complete(look(server)))).admit(Remedy((parsed(statement(words)),)))
+        assert admitted.remedy.commands == ()
+        assert "merged.one belongs to a MERGE table (merged.whole)" in admitted.instead[0]
+        server.execute(words, database=database)
         with pytest.raises(Error) as refused:
             server.execute("SELECT COUNT(*) FROM whole", database=database)
         assert refused.value.args[0] == DIFFERENTLY_DEFINED

@@ -5,7 +5,7 @@ Sources: MySQL and MariaDB manuals, "REPAIR TABLE Statement"; sql/mysqld.cc, adj
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from myisam_advisor.remedies.disk_reserve import reserve_bytes
 from myisam_advisor.remedies.effects import needed_bytes, row_of, schema_of, sum_of
@@ -29,7 +29,7 @@ from myisam_advisor.remedies.statements.tables import RepairPartitions
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import count, object_name, printable, size
 from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
-from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of
 
 # These go through resize_key_cache().
@@ -61,13 +61,21 @@ class Refusals:
             yield self._segments_are_freed(command)
             yield self._beyond_file_limit(command)
         yield self._loses_data(command)
-        yield refusal_for_members(command, row_of(command, self._known))
+        rows = self._rows_meant(command)
+        yield from (refusal_for_members(command, row) for row in rows)
         yield from self._replication.reasons(command)
         yield self._disturbs_readers(command)
         yield self._columns_are_unknown(command)
-        yield self._leaves_its_merge_table(command)
+        yield from (_leaves_its_merge_table(command, row) for row in rows)
         yield self._disk_is_short(command)
         yield self._temporary_space_is_short(command)
+
+    def _rows_meant(self, command: Statement) -> Sequence[Row]:
+        """What is known of its table; where it names no schema, of each table that may be meant, in whichever letter case."""
+        if not command.table_alone:
+            return [row_of(command, self._known)]
+        name = command.table_alone.casefold()
+        return [row for row in self._known.tables if str(row["table_name"]).casefold() == name]
 
     def _crashes_the_server(self, command: Statement, said: Said) -> str:
         """Key caches are not resized, and so not made, while an old server runs; what would use them waits for the restart too."""
@@ -171,24 +179,6 @@ class Refusals:
             "Run myisam-advisor beside the server, where it can read the .MYI files."
         )
 
-    def _leaves_its_merge_table(self, command: Statement) -> str:
-        """A MERGE table can be opened only while all of its members are MyISAM tables made like it."""
-        merged = row_of(command, self._known).get("merge_tables")
-        if merged is None or not command.redefines or command.table is None:
-            return ""
-        belongs = (
-            f"No {command.verb}: {object_name(*command.table)} belongs to a MERGE table ({printable(str(merged))})"
-        )
-        if Change.INTO_INNODB in command.changes:
-            return (
-                f"{belongs}, and every statement on that one fails with error 1168 once a member has another engine. "
-                "First replace the MERGE table, by a view with UNION ALL or by one table with all rows."
-            )
-        return (
-            f"{belongs}, and statements on that one fail with error 1168 while a member is made in another way. "
-            "Change the MERGE table and all of its members together, while nobody uses them."
-        )
-
     def _disk_is_short(self, command: Statement) -> str:
         free, needed = self._state.disk_free_bytes(schema_of(command)), needed_bytes(command, self._known)
         if (needed != 0 or Change.KEYS_ON in command.changes) and self._state.waits_for_space:
@@ -255,3 +245,27 @@ class Refusals:
             return ""
         indexes = self._known.indexes_of(row["schema_name"], row["table_name"])
         return space_refusal(command, row, indexes, self._known.all.single("host"), self._state)
+
+
+def _leaves_its_merge_table(command: Statement, row: Row) -> str:
+    """A MERGE table can be opened only while all of its members are there, as MyISAM tables made like it."""
+    merged = row.get("merge_tables")
+    if merged is None or not (command.redefines or command.takes_name):
+        return ""
+    name = object_name(str(row["schema_name"]), str(row["table_name"]))
+    belongs = f"{name} belongs to a MERGE table ({printable(str(merged))}), and"
+    unless = f" If another table than {name} is meant, write its database before it." if command.table_alone else ""
+    if command.takes_name:
+        return (
+            f"No table is renamed or dropped that a MERGE table needs: {belongs} every statement on that one fails with error 1168 once no table has this name. "
+            f"First give the MERGE table a list without it (ALTER TABLE ... UNION=(...)).{unless}"
+        )
+    if Change.INTO_INNODB in command.changes:
+        return (
+            f"No {command.verb}: {belongs} every statement on that one fails with error 1168 once a member has another engine. "
+            f"First replace the MERGE table, by a view with UNION ALL or by one table with all rows.{unless}"
+        )
+    return (
+        f"No {command.verb}: {belongs} statements on that one fail with error 1168 while a member is made in another way. "
+        f"Change the MERGE table and all of its members together, while nobody uses them.{unless}"
+    )

@@ -117,6 +117,11 @@ class Statement(ABC):
         return None
 
     @property
+    def table_alone(self) -> str:
+        """The table that it is about, where its author left out the schema; empty otherwise."""
+        return ""
+
+    @property
     def changes(self) -> frozenset[Change]:
         """What it makes of its table."""
         return frozenset()
@@ -124,6 +129,11 @@ class Statement(ABC):
     @property
     def redefines(self) -> bool:
         """Whether it changes what a MERGE table wants to be alike in itself and its members: engine, row format, indexes."""
+        return False
+
+    @property
+    def takes_name(self) -> bool:
+        """Whether no table has the name any more: it is renamed, or dropped. A MERGE table misses its member then."""
         return False
 
     @property

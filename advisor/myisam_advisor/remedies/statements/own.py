@@ -56,6 +56,11 @@ class OwnStatement(Statement):
         return self.read.table
 
     @property
+    def table_alone(self) -> str:
+        """As its words tell."""
+        return self.read.table_alone
+
+    @property
     def changes(self) -> frozenset[Change]:
         """What was read off it."""
         return self.read.changes
@@ -64,6 +69,11 @@ class OwnStatement(Statement):
     def redefines(self) -> bool:
         """As its words tell."""
         return self.read.redefines
+
+    @property
+    def takes_name(self) -> bool:
+        """As its words tell."""
+        return self.read.takes_name
 
     @property
     def writes_definition(self) -> bool:

@@ -31,6 +31,7 @@ _BEFORE_TABLES = frozenset(("TABLE", "TABLES", "INDEX", "CACHE"))
 _REDEFINING = frozenset(("ADD", "DROP", "MODIFY", "CHANGE", "CONVERT", "ENGINE", "ROW_FORMAT"))
 # What is done to partitions without writing the table's definition; DROP PARTITION writes it.
 _DEFINITION_STAYS = frozenset(("TRUNCATE", "REPAIR", "OPTIMIZE"))
+_TAKES_NAME = frozenset(("RENAME", "DROP"))
 _PARTITIONS_AT_ONCE = frozenset(("DROP", "TRUNCATE", "EXCHANGE"))
 _PARTITIONS_READ = frozenset(("CHECK", "ANALYZE"))
 
@@ -39,7 +40,8 @@ _PARTITIONS_READ = frozenset(("CHECK", "ANALYZE"))
 class Reading:
     """What is known of a statement.
 
-    `verb` as Statement has it. `table`: schema and table, where it names exactly one so. `at_once`: it takes a moment, whatever the table's size.
+    `verb` as Statement has it. `table`: schema and table, where it names exactly one so; `table_alone`: the table, where it names exactly one, without its
+    schema. `takes_name`: it is renamed or dropped. `at_once`: it takes a moment, whatever the table's size.
     """
 
     verb: str = ""
@@ -51,6 +53,8 @@ class Reading:
     redefines: bool = False
     writes_definition: bool = False
     at_once: bool = False
+    table_alone: str = ""
+    takes_name: bool = False
 
 
 def reading_of(text: str) -> Reading:
@@ -68,13 +72,16 @@ def reading_of(text: str) -> Reading:
     quiet = len(keys) > 1 and keys[1] in _UNLOGGED
     is_maintenance = first in _MAINTENANCE and keys[1 + quiet : 2 + quiet] in (["TABLE"], ["TABLES"])
     verb = f"{first} TABLE" if is_maintenance else ""
+    places = _places(keys)
     return Reading(
         verb,
-        _only(_names(words, keys)),
+        _only(_names(words, places)),
         _changes(words, keys),
         quiet and (first in _MAINTENANCE or first == "FLUSH"),
         verb == "REPAIR TABLE" and keys[-1] == "USE_FRM",
         changes_data,
+        table_alone=_alone(words, places[0]) if len(places) == 1 else "",
+        takes_name=first in _TAKES_NAME and keys[1:2] in (["TABLE"], ["TABLES"]),
     )
 
 
@@ -120,6 +127,8 @@ def _alteration(words: Sequence[str], keys: Sequence[str], at: int, changes_data
         redefines=is_index or not (is_kept or at_once or _REDEFINING.isdisjoint(rest)),
         writes_definition=not is_kept,
         at_once=at_once,
+        table_alone="" if name else _alone(words, at),
+        takes_name=not is_index and any(map(_renames, parts)),
     )
 
 
@@ -155,16 +164,26 @@ def _changes(words: Sequence[str], keys: Sequence[str]) -> frozenset[Change]:
     )
 
 
-def _names(words: Sequence[str], keys: Sequence[str]) -> list[tuple[str, str]]:
-    """The tables that it names with their schemas, behind the words that tables stand behind, and behind commas."""
+def _places(keys: Sequence[str]) -> list[int]:
+    """Where it may name tables: behind the words that tables stand behind, and behind commas."""
     starts = [at + 1 for at, key in enumerate(keys) if key in _BEFORE_TABLES][:1]
     if not starts:
         return []
     begun = _after_if(keys, starts[0])
     # LOAD INDEX INTO CACHE
     begun = begun + 2 if keys[begun : begun + 2] == ["INTO", "CACHE"] else begun
-    commas = [at + 1 for at, key in enumerate(keys) if key == "," and at > begun]
-    return [name for at in (begun, *commas) if (name := _name_at(words, at)) is not None]
+    return [begun, *(at + 1 for at, key in enumerate(keys) if key == "," and at > begun)]
+
+
+def _names(words: Sequence[str], places: Sequence[int]) -> list[tuple[str, str]]:
+    """The tables that it names with their schemas."""
+    return [name for at in places if (name := _name_at(words, at)) is not None]
+
+
+def _alone(words: Sequence[str], at: int) -> str:
+    """The table that stands there without a schema; empty where one stands there with it, or none."""
+    word, following = (*words[at : at + 2], "", "")[:2]
+    return unquoted(word) if following != "." and _is_name(word) else ""
 
 
 def _name_at(words: Sequence[str], at: int) -> tuple[str, str] | None:

@@ -51,6 +51,14 @@ def test_in_whichever_words_a_rule_of_the_site_asks_for_it(words: str) -> None:
     assert admitted(command, ROW).remedy.commands == (command,)
 
 
+@pytest.mark.parametrize("words", ["ALTER TABLE t FORCE;", "ALTER TABLE `T` ENGINE = InnoDB", "CREATE INDEX of_a ON t (a);"])
+def test_a_statement_that_names_no_database_may_mean_each_table_of_that_name(words: str) -> None:
+    command = parsed(statement(words))
+    assert LOST in admitted(command, MISREAD).instead[0]
+    assert admitted(command, ROW).remedy.commands == (command,)
+    assert admitted(command, {**MISREAD, "table_name": "u"}).remedy.commands == (command,)
+
+
 @pytest.mark.parametrize("words", [
     "ALTER TABLE {} TRUNCATE PARTITION p1", "ALTER TABLE {} RENAME TO shop.u", "OPTIMIZE TABLE {}", "ANALYZE TABLE {}", "CHECK TABLE {} EXTENDED", "REPAIR TABLE {}", "ALTER TABLE {} ENABLE KEYS", "ALTER TABLE {}  DISABLE  KEYS",
 ])  # fmt: skip

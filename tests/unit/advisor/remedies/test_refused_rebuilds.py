@@ -74,6 +74,29 @@ def test_a_member_of_a_merge_table_stays_like_it(command: Statement) -> None:
     assert admitted(command, tables=table(row_format="dynamic", rows=10, fixed_row_bytes=9)).remedy.commands == (command,)
 
 
+@pytest.mark.parametrize(("words", "says"), [
+    ("ALTER TABLE {} RENAME TO x.u;", "no table has this name"), ("ALTER TABLE {} RENAME u, DISABLE KEYS;", "no table has this name"), ("RENAME TABLE {} TO x.u;", "no table has this name"),
+    ("drop table if exists {}", "no table has this name"), ("ALTER TABLE {} ADD c INT;", "made in another way"),
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["`x`.`t`", "x.t", "t", "`T`"])
+def test_a_merge_table_keeps_its_members_under_their_names(words: str, says: str, name: str) -> None:
+    """Without a database in the statement each table of that name may be meant, in whichever letter case."""
+    command = parsed(statement(words.replace("{}", name)))
+    passed = admitted(command, tables=[*MERGED, *table(schema_name="y", row_format="dynamic", rows=10, fixed_row_bytes=9)])
+    assert passed.remedy.commands == ()
+    (why,) = passed.instead
+    assert "x.t belongs to a MERGE table (x.whole)" in why
+    assert says in why
+    assert ("write its database before it" in why) is ("x" not in name)
+    assert admitted(command, tables=table(row_format="dynamic", rows=10, fixed_row_bytes=9)).remedy.commands == (command,)
+
+
+@pytest.mark.parametrize("words", ["TRUNCATE TABLE x.t;", "DROP TEMPORARY TABLE x.t;", "ALTER TABLE x.u RENAME TO x.t;", "ALTER TABLE y.t RENAME TO y.u;", "ALTER TABLE x.t RENAME COLUMN a TO b;", "ALTER TABLE tt RENAME TO u;"])
+def test_what_leaves_a_member_its_name_passes(words: str) -> None:
+    command = parsed(statement(words))
+    assert admitted(command, tables=MERGED).remedy.commands == (command,)
+
+
 @pytest.mark.parametrize("command", [OPTIMIZE, REPAIR, AlterTable(TABLE, (option(PACK_KEYS=0),)), AlterTable(TABLE, (option(MAX_ROWS=0, AVG_ROW_LENGTH=0),)), AlterKeys(TABLE, enabled=True), parsed(statement("ANALYZE TABLE {};", NAME)), parsed(statement("ALTER TABLE {} FORCE;", NAME))])
 def test_a_member_of_a_merge_table_takes_what_leaves_it_alike(command: Statement) -> None:
     assert admitted(command, tables=MERGED).remedy.commands == (command,)
