@@ -204,13 +204,21 @@ class GuardedDatabase:
         return QueryError(_in_words(text) or type(error).__name__)
 
 
-def _facts() -> list[str]:
-    return sorted({column.name for columns in declared_columns().values() for column in columns})
+def _near_column(name: str) -> str:
+    """Where the column is, or what is written alike."""
+    tables_of: dict[str, list[str]] = {}
+    for table, columns in declared_columns().items():
+        for column in columns:
+            tables_of.setdefault(column.name, []).append(table)
+    if name in tables_of:
+        return f" {name} is a column of {', '.join(tables_of[name])}."
+    return did_you_mean(name, sorted(tables_of))
 
 
 def _in_words(text: str) -> str:
     if text.startswith(("no such column", "no such table")):
-        near = did_you_mean(text.rpartition(": ")[2], _facts() if "column" in text else _TABLES)
+        name = text.rpartition(": ")[2]
+        near = _near_column(name) if "column" in text else did_you_mean(name, _TABLES)
         return f"unknown fact ({text}).{near} `myisam-advisor facts --describe` lists the tables and columns: {', '.join(sorted(_TABLES))}"
     if "pattern too complex" in text:
         return f"a pattern of LIKE is longer than {MAXIMUM_PATTERN_BYTES} bytes"

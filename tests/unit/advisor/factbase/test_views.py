@@ -127,6 +127,7 @@ def test_a_select_is_no_question_about_the_schema() -> None:
         (("facts", "--describe", "tabels"), "Did you mean tables"),
         (("query", "DESCRIBE tabels"), "Did you mean tables"),
         (("query", "SELECT dat_bytes FROM tables", "--facts", "-"), "Did you mean data_bytes"),
+        (("query", "SELECT reads_per_second FROM indexes", "--facts", "-"), "reads_per_second is a column of key_cache."),
         (("query", "SELECT * FROM keycache", "--facts", "-"), "Did you mean key_cache?"),
     ],
 )  # fmt: skip
