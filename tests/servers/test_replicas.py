@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
 import pytest
@@ -218,6 +218,29 @@ def test_rows_that_are_replaced_late_beside_deletes_stop_a_replica_as_is_said(na
         assert channel(second)["error"] in (NO_SUCH_ROW, DUPLICATE_KEY)
         (finding,) = found(second)
         assert "so does REPLACE DELAYED beside DELETE" in finding.message
+
+
+@pytest.mark.parametrize(("name", "error"), [("mysql-9.7", 3001), ("mariadb-10.11", 1317)])
+def test_a_statement_that_was_killed_on_the_source_stops_a_replica_as_is_said(name: str, error: int) -> None:
+    update = "UPDATE d.t SET b = 1 + SLEEP(0.02)"
+
+    def write(_: threading.Event) -> None:
+        with suppress(Error):
+            first.execute(update)
+
+    with source_and_replica(name, "--binlog-format=STATEMENT") as (first, second):
+        start(name, first, second)
+        first.execute("CREATE DATABASE d", "CREATE TABLE d.t (a INT NOT NULL PRIMARY KEY, b INT NOT NULL DEFAULT 0) ENGINE=MyISAM", f"INSERT INTO d.t (a) VALUES {', '.join(f'({number})' for number in range(500))}")
+        assert wait_for(lambda: rows_of(second) == 500, WAIT_SECONDS)
+        with meanwhile(write):
+            assert wait_for(lambda: bool(first.execute(f"SELECT 1 FROM information_schema.PROCESSLIST WHERE INFO = '{update}' AND TIME >= 1")), WAIT_SECONDS)
+            ((number,),) = first.execute(f"SELECT ID FROM information_schema.PROCESSLIST WHERE INFO = '{update}'")
+            first.execute(f"KILL QUERY {number}")
+        assert wait_for(lambda: channel(second)["error"] == error, WAIT_SECONDS)
+        assert [server.execute("SELECT COUNT(*) > 0 FROM d.t WHERE b > 0") for server in (first, second)] == [[(1,)], [(0,)]]
+        (finding,) = found(second)
+        assert f"has stopped with error {error}" in finding.message
+        assert "here it changed none" in finding.message
 
 
 def rows_of(server: PrivateServer) -> int | None:
