@@ -85,6 +85,15 @@ def test_no_connection_left_is_down_and_passes(own: PrivateServer) -> None:
         assert b"no connection left" in daemon.log
 
 
+def test_a_server_that_ends_idle_connections_is_not_down() -> None:
+    """Every second scrape said so, where scrapes and glances were further apart than wait_timeout."""
+    words = ("--user", "root", "--collect.interval", "10min")
+    with CopiedServer(binaries_of("mariadb-10.11"), ["--wait-timeout=1"]) as impatient, serving("--socket", impatient.socket, *words) as daemon:
+        assert is_up(daemon)
+        time.sleep(2.5)
+        assert is_up(daemon)
+
+
 def test_a_rotated_password_is_used_without_a_restart_and_never_shown(own: PrivateServer, tmp_path: Path) -> None:
     own.execute(f"CREATE USER 'watch'@'localhost' IDENTIFIED BY '{SECRET}'", "GRANT PROCESS ON *.* TO 'watch'@'localhost'")
     options = tmp_path / "my.cnf"

@@ -63,7 +63,7 @@ class Connection:
 
     def _connect(self, attempt: Future[Session]) -> Session:
         try:
-            session = Session(self._same_server(attempt), self._timeout_seconds)
+            session = self._opened(attempt)
         except Exception as error:
             known = error if isinstance(error, UserError) else UserError(f"could not connect: {error}")
             self._failed(str(known), attempt)
@@ -79,6 +79,16 @@ class Connection:
             attempt.set_exception(late)
             raise late
         attempt.set_result(session)
+        return session
+
+    def _opened(self, attempt: Future[Session]) -> Session:
+        """A session that the server keeps between two scrapes: one that it ended (wait_timeout) would be told as a server that is down."""
+        session = Session(self._same_server(attempt), self._timeout_seconds)
+        try:
+            session.stay()
+        except UserError:
+            session.close()
+            raise
         return session
 
     def _same_server(self, attempt: Future[Session]) -> Target:

@@ -13,6 +13,7 @@ from myisam_exporter.collectors.status import STATUS
 from myisam_exporter.errors import UserError
 from myisam_exporter.exposition.reading import Reading, failed_reading, reading_of
 from myisam_exporter.exposition.values import group_values
+from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.kernel.thread_switches import ThreadSwitches
 from myisam_exporter.look.pairs import Latest
 from myisam_exporter.look.snapshot import take_snapshot
@@ -93,8 +94,9 @@ class Scrapes:
             context = self._options.context(session, self._clock)
             context.names, context.switches = read_names(), self._switches
             snapshot = take_snapshot(context, only=wanted)
-            if snapshot.status is None:
-                raise UserError("the server does not tell its status.")
+            status = snapshot.sample(STATUS)
+            if isinstance(status, Unknown):
+                raise UserError(f"the server does not tell its status: {status.reason}.")
         except UserError as error:
             if session is not None:
                 self._connection.give_up_after(session, error)

@@ -36,7 +36,7 @@ from myisam_exporter.watching.outcomes import outcomes_of, own_page, successes
 from myisam_exporter.watching.probe_targets import Listed, ProbeTargets
 from myisam_exporter.watching.scrapes import DIFFERENT_READINGS, Scrapes, cheap_collectors
 from myisam_exporter.watching.watch import Watch
-from tests.support.lying_server import HostileServer, honest
+from tests.support.lying_server import HostileServer, error, honest, packet
 from tests.support.moved_clock import MovedClock
 
 NO_TABLES = FactRows((), [])
@@ -167,6 +167,14 @@ def test_a_scrape_of_a_server_that_is_away_says_why_and_dates_its_asking() -> No
     assert scrapes.last_asked - begun >= 30
     assert scrapes.last_success() == {}
     assert "myi" not in cheap_collectors()
+
+
+def test_a_server_that_refuses_its_status_is_quoted() -> None:
+    refusal = packet(1, error(1226, b"User 'm' has exceeded the 'max_queries_per_hour' resource"))
+    with HostileServer(lambda client: honest(client, {b"SHOW GLOBAL STATUS": lambda: [refusal]})) as server, ThreadPoolExecutor(1) as pool:
+        scrapes = Scrapes(Connection(lambda: Target("m", host="127.0.0.1", port=server.port), 1), WatchOptions(), pool)
+        failure = scrapes.join(frozenset({"status"})).result(5).failure
+    assert "max_queries_per_hour" in failure, failure
 
 
 def test_a_scrape_that_begins_when_its_target_is_gone_makes_no_connection() -> None:
