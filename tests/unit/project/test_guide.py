@@ -1,6 +1,7 @@
 """What the guide names is there: commands with their options, metrics, the servers that the tests run on."""
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,8 @@ CODE = re.compile(r"```\w*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
 CALL = re.compile(r"^(?:[$#] )?(?:sudo )?myisam-advisor((?: +[^\s#|>&;()]+)*)", re.MULTILINE)
 # A number with its unit, which is another one where the number is.
 FIGURES = re.compile(r"\d[\d.]*(?: (?:[KMG]iB|[smhd])\b)?")
+# Those whose first lines say which words they take.
+SCRIPTS = [path.name for path in sorted((ROOT / "script").iterdir()) if re.search(rf"^#   script/{path.name}\b", path.read_text(), re.MULTILINE)]
 METRIC = re.compile(r"`(myisam_[a-z_]+?)(?:\{[^`]*)?`")
 
 
@@ -59,6 +62,13 @@ def test_calls_are_found() -> None:
     assert list(calls("```\nsudo myisam-advisor check 2   # in full\n```\n`myisam-advisor snapshot --anonymise > facts.json`")) == [["check", "2"], ["snapshot", "--anonymise"]]
     assert complaint(["cheque"]) == "no command cheque"
     assert complaint(["check", "--wrong"]) == "no option --wrong of check"
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_that_takes_words_says_which_and_does_nothing_else(name: str) -> None:
+    done = subprocess.run([ROOT / "script" / name, "--help"], capture_output=True, text=True, check=False, timeout=10, env={"PATH": "/usr/bin:/bin"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"  script/{name}" in done.stdout
 
 
 def test_metrics_are_there() -> None:
