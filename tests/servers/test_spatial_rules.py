@@ -46,6 +46,17 @@ def test_only_an_extended_check_looks_into_a_spatial_index(server: PrivateServer
         assert said == ["OK", "OK", "Corrupt"]
 
 
+def test_an_extended_check_of_an_empty_shape_is_as_said(server: PrivateServer) -> None:
+    if server.binaries.name.startswith("mysql-5"):
+        pytest.skip("it takes no empty shape")
+    srid, is_mariadb = " SRID 0" if keeps_dictionary(server) else "", server.binaries.name.startswith("mariadb")
+    with schema(server, "d") as name:
+        server.execute(f"CREATE TABLE s (id INT, g GEOMETRY NOT NULL{srid}, SPATIAL KEY (g)) ENGINE=MyISAM", "INSERT INTO s VALUES (1, ST_GeomFromText('POINT(1 1)')), (2, ST_GeomFromText('GEOMETRYCOLLECTION EMPTY'))", database=name)
+        for before in ("CHECK TABLE s", "REPAIR TABLE s"):
+            said = [str(server.execute(words, database=name)[-1][3]) for words in (before, "CHECK TABLE s EXTENDED", "CHECK TABLE s")]
+            assert said == ["OK", "Corrupt" if is_mariadb else "OK", "OK"]
+
+
 def test_a_copy_with_a_damaged_spatial_index_is_none(server: PrivateServer) -> None:
     """By myisamchk, where there is one, else by the private server, which imports copies from MySQL 8.0 on: it has this table already."""
     if keeps_dictionary(server):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,9 @@ def test_the_same_complaint_of_files_that_nobody_wrote_is_damage(source: Source,
     with pytest.raises(TrialError, match=r"s\.t is damaged: .*Should be: 800\. .*CHECK TABLE `s`\.`t`; tells, and REPAIR TABLE") as raised:
         take_files(source, tmp_path / "copy", None, Listener(), lambda: SAID)
     assert "quieter" not in str(raised.value)
+    assert "GEOMETRYCOLLECTION" not in str(raised.value)
+    with pytest.raises(TrialError, match=r"CHECK TABLE `s`\.`t` EXTENDED; tells.* empty GEOMETRYCOLLECTION MariaDB says so too.* CHECK TABLE `s`\.`t`; takes back"):
+        take_files(replace(source, is_spatial=True), tmp_path / "copy", None, Listener(), lambda: SAID)
 
 
 def test_files_that_were_written_between_the_tries_are_not_called_damaged(source: Source, tmp_path: Path) -> None:
