@@ -135,6 +135,26 @@ def test_a_crashed_table_is_repaired_and_then_the_two_alters_keep_its_values(ser
         assert server.execute(READ, database="halved") == [("yes", "no"), ("no", "yes")]
 
 
+def test_a_crashed_table_with_a_short_year_is_repaired_by_its_files(running: object) -> None:
+    """Its values are read as they are: the REPAIR fails all the same."""
+    server, tool = running("mysql-5.6"), binaries_of("mariadb-10.11").tool("myisamchk")  # type: ignore[operator]
+    assert tool is not None
+    with schema(server, "halved"):
+        server.execute("CREATE TABLE t (i INT, y YEAR, KEY (i)) ENGINE=MyISAM", "INSERT INTO t VALUES (1, 2001), (2, 1999)", "FLUSH TABLES", database="halved")
+        with_old_types(server.data_directory / "halved" / "t.frm")
+        mark_crashed(server.data_directory / "halved" / "t.MYI")
+        (found,) = findings(server, "table-crashed")
+        assert not [one for one in found.commands if "REPAIR" in one]
+        assert "run myisamchk -r" in found.recommendation
+        assert server.execute("REPAIR TABLE t", database="halved")[-1][3] == "Operation failed"
+        server.execute("FLUSH TABLES", database="halved")
+        subprocess.run([*tool, "-r", "--silent", str(server.data_directory / "halved" / "t.MYI")], check=True, capture_output=True)
+        assert "Table upgrade required" in str(server.execute("CHECK TABLE t", database="halved")[-1][3])
+        server.execute("ALTER TABLE t FORCE", database="halved")
+        assert server.execute("CHECK TABLE t", database="halved")[-1][3] == "OK"
+        assert server.execute("SELECT i, y FROM t ORDER BY i", database="halved") == [(1, 2001), (2, 1999)]
+
+
 def test_a_crashed_table_that_a_repair_would_copy_is_repaired_by_its_files(running: object) -> None:
     server, tool = running("mysql-5.6"), binaries_of("mariadb-10.11").tool("myisamchk")  # type: ignore[operator]
     assert tool is not None

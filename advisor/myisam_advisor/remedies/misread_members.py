@@ -26,7 +26,7 @@ NAMED_TABLES = 5
 
 def refusal_for_members(command: Statement, row: Row) -> str:
     """Why the command may not run on its table, of which this is the row, and what to do instead; empty where it may, or nobody knows."""
-    repairs = command.verb == "REPAIR TABLE" and not command.from_definition and _is_copied_by_repair(row)
+    repairs = command.verb == "REPAIR TABLE" and not command.from_definition and is_copied_by_repair(row)
     return _caution(row) if is_misread(row) and (command.writes_definition or repairs) else ""
 
 
@@ -44,7 +44,7 @@ def caution_for_all(rows: Sequence[Row], said: Iterable[str]) -> str:
     left = [row for row in rows if not _is_told(row, told)]
     if not left:
         return ""
-    repaired = [row for row in left if _is_copied_by_repair(row)]
+    repaired = [row for row in left if is_copied_by_repair(row)]
     repair = f", nor REPAIR TABLE of {_named(repaired)}, which copies as an ALTER does" if repaired else ""
     return (
         f"No ALTER TABLE of {_named(left)} yet{repair}: this server reads their ENUM or SET members in ucs2, utf16 or utf32 cut in half, would write them so for good, "
@@ -63,7 +63,7 @@ def is_crashed(row: Row) -> bool:
 
 
 def _caution(row: Row) -> str:
-    if not _is_copied_by_repair(row):
+    if not is_copied_by_repair(row):
         return f"No ALTER TABLE yet: {_what_is_lost(row)} {AFTER_REPAIR if is_crashed(row) else WAY_OUT}"
     way = (
         f"Stop the server and {BY_FILES} {AFTER_REPAIR}"
@@ -73,7 +73,8 @@ def _caution(row: Row) -> str:
     return f"No REPAIR TABLE and no ALTER TABLE yet: with columns of this age a REPAIR copies the table, as an ALTER does. {_what_is_lost(row)} {way}"
 
 
-def _is_copied_by_repair(row: Row) -> bool:
+def is_copied_by_repair(row: Row) -> bool:
+    """Whether the table has columns for which MySQL before 8.0 copies it where it is to be repaired."""
     return bool(number_of(row.get("obsolete_columns")))
 
 

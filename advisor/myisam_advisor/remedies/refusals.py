@@ -16,7 +16,7 @@ from myisam_advisor.remedies.file_limits import (
     tables_within,
 )
 from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, holds_segments
-from myisam_advisor.remedies.misread_members import refusal_for_members
+from myisam_advisor.remedies.misread_members import BY_FILES, is_copied_by_repair, is_crashed, refusal_for_members
 from myisam_advisor.remedies.planners.base import TABLE_CACHES, PlanFacts
 from myisam_advisor.remedies.replication_refusals import IN_MY_CNF, ReplicationRefusals
 from myisam_advisor.remedies.said import Said
@@ -38,6 +38,8 @@ SLOW_LOG_SWITCH_FROM = 50112  # slow_query_log; before, log_slow_queries in my.c
 ROW_LIMIT_FROM = 50121  # min_examined_row_limit
 # A copy is rarely smaller than it was reckoned, and a disk that is full to the last byte stops everybody else.
 DISK_MARGIN = 1.1
+# handler::check_old_types, as REPAIR TABLE asks it: YEAR(2) is an old type from 5.6 on; 8.0 opens no such table.
+COPIES_OLD_COLUMNS_FROM, COPIES_NONE_FROM = 50600, 80000
 REPAIRABLE_FROM_DEFINITION = frozenset({"fixed", "dynamic"})
 
 
@@ -63,6 +65,7 @@ class Refusals:
         yield self._loses_data(command)
         rows = self._rows_meant(command)
         yield from (refusal_for_members(command, row) for row in rows)
+        yield from (self._cannot_be_copied(command, row) for row in rows)
         yield from self._replication.reasons(command)
         yield self._disturbs_readers(command)
         yield self._columns_are_unknown(command)
@@ -160,6 +163,18 @@ class Refusals:
                 "index file. It loses the AUTO_INCREMENT value and the list of holes, and is refused for a table that an older server created."
             )
         return ""
+
+    def _cannot_be_copied(self, command: Statement, row: Row) -> str:
+        """A REPAIR that copies the table cannot read one that is marked as crashed. Tried on MySQL 5.6 with YEAR(2); 5.5 and MariaDB repair it."""
+        copies = COPIES_OLD_COLUMNS_FROM <= (self._state.version_number or 0) < COPIES_NONE_FROM
+        if command.verb != "REPAIR TABLE" or command.from_definition or self._state.is_mariadb or not copies:
+            return ""
+        if not (is_crashed(row) and is_copied_by_repair(row)):
+            return ""
+        return (
+            "No REPAIR TABLE: of a table with columns of before MySQL 5.0.3, or YEAR(2), this server would make a copy, and fails, as the table is marked as crashed "
+            f"(error 145). Stop the server and {BY_FILES} Then ALTER TABLE ... FORCE writes these columns anew; until then CHECK TABLE says that an upgrade is required."
+        )
 
     def _disturbs_readers(self, command: Statement) -> str:
         if Change.KEYS_OFF not in command.changes or not command.table:
