@@ -213,3 +213,10 @@ def test_no_case_gives_two_findings_for_one_variable_of_one_object() -> None:
         findings = judged(case).findings
         knobs = [(finding.variable, finding.object) for finding in findings if finding.variable]
         assert len(knobs) == len(set(knobs)), case["name"]
+
+
+def test_whoever_goes_back_is_told_of_the_lines_in_files() -> None:
+    """They would bring the change back at the next start."""
+    with_lines = [finding for _, case in CASES for finding in judged(case).findings if finding.my_cnf]
+    assert {finding.rule for finding in with_lines if "my.cnf" not in finding.undo} == set()
+    assert {finding.rule for finding in with_lines if finding.remedy.init_file and "init_file" not in finding.undo} == set()

@@ -13,6 +13,7 @@ from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.script import is_offered, is_plain
+from myisam_advisor.remedies.server_state import PERSISTS_FROM
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import (
     Command,
@@ -37,8 +38,6 @@ NAMED_CACHES_DEPRECATED_FROM = 80000
 DEPRECATION = "MySQL 8.0 and later warn (1287) that SET GLOBAL name.key_buffer_size is deprecated: named key caches work up to 9.7, and may go in a later release."
 # With a report of twenty minutes running, FLUSH TABLES and all that comes after it wait as long.
 LOOK_FIRST = "Look first that no statement runs for long (SHOW PROCESSLIST): FLUSH TABLES waits for it, and statements that come after wait for the FLUSH."
-# The server reads mysqld-auto.cnf after all option files.
-PERSISTS_FROM = 80000
 PERSISTED = "A value that SET PERSIST wrote wins over these lines: look in performance_schema.persisted_variables. RESET PERSIST with the name removes it."
 UNFIT_FOR_INIT_FILE = (
     "A name with a line break, a quote, a semicolon or another character that a server or a client could take for its own "

@@ -42,6 +42,8 @@ from myisam_exporter.facts.columns import Row
 from myisam_exporter.look.fact_set import FactSet
 
 NOTHING_CHANGED = "Nothing to undo: nothing is changed."
+MY_CNF_BACK = "Put back what stood in my.cnf, or remove the lines."
+INIT_FILE_BACK = "Take its lines out of the init_file."
 PROOFS_LISTED = "myisam-advisor proofs lists what was proved here; the same trial again takes its place."
 # The column that says whether a remedy is proved, for the texts and planners of rules that recommend theirs from a proof only.
 PROVED = "proved"
@@ -198,7 +200,10 @@ class Wording:
                 expect=fill(rule.expect, shown),
                 cost=" ".join(filter(None, (fill(rule.cost, shown), *admitted.cost))),
                 undo=one_statement_a_line(
-                    admitted.undo_instead or " ".join(filter(None, (fill(rule.undo, shown), *admitted.undo)))
+                    _with_lines_back(
+                        admitted.undo_instead or " ".join(filter(None, (fill(rule.undo, shown), *admitted.undo))),
+                        admitted.remedy,
+                    )
                 ),
                 verify=fill(rule.verify, shown),
                 sources=rule.sources,
@@ -248,6 +253,16 @@ class Wording:
             return planner_named(rule.planner)(row, PlanContext(self.known, rule.values()))
         except (ImportError, *FAULTS) as error:
             raise RuleError(f"a planner that works: {rule.planner} failed with {error!r}") from error
+
+
+def _with_lines_back(undo: str, remedy: Remedy) -> str:
+    """The way back with that of lines in files, where it does not name it: after a restart these would bring the change back."""
+    said = [undo]
+    if remedy.my_cnf and "my.cnf" not in undo:
+        said.append(MY_CNF_BACK)
+    if remedy.init_file:
+        said.append(INIT_FILE_BACK)
+    return " ".join(said)
 
 
 def _offering_trial(draft: _Draft) -> _Draft:

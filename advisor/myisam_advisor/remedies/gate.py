@@ -34,6 +34,8 @@ IN_PARAMETER_GROUP = (
     "This server runs on Amazon RDS, which has no my.cnf and refuses SET GLOBAL (error 1227): set the variables in its parameter group, "
     "and reboot the instance where a restart is asked for."
 )
+# mysqld-auto.cnf is read after all option files. Tried on MySQL 8.0 and 9.7: after a restart the persisted value is in force.
+PERSISTED_WINS = "What SET PERSIST wrote wins over my.cnf: look in performance_schema.persisted_variables."
 NOTHING_DONE = "There is no command here, so there is nothing to undo."
 OPTIONS_UNDONE = "Remove the lines from my.cnf, or restore the former ones, and restart."
 
@@ -58,6 +60,8 @@ class RemedyGate:
         init_file = tuple(line for line in remedy.init_file if not is_nameless(text_of(line)))
         if self._state.is_on_rds and (my_cnf or any(isinstance(one, SetGlobal) for one in commands)):
             said.charge(IN_PARAMETER_GROUP)
+        elif my_cnf and self._state.reads_persisted_values:
+            said.charge(PERSISTED_WINS)
         # What was never done needs no way back.
         runs = any(map(_runs, commands))
         refused = any(map(_runs, remedy.commands)) and not runs

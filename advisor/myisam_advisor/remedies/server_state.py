@@ -13,6 +13,7 @@ WAITS_FOR_SPACE = "Waiting for someone to free space"
 GROUP_APPLIER = "group_replication_applier"
 GROUP_CHANNELS = (GROUP_APPLIER, "group_replication_recovery")
 RDS_DATA = "/rdsdbdata/"
+PERSISTS_FROM = 80000
 # An index file and a data file each; two for each of ten partitions (the rule open-files-limit has the same).
 FILES_PER_TABLE, MOST_FILES_PER_TABLE = 2, 20
 _OFF = frozenset({"OFF", "0", "NO", "FALSE", "NONE", ""})
@@ -106,6 +107,12 @@ class ServerState:
         """The version to compare by."""
         number = number_of(self._known.all.single("server").get("version_number"))
         return None if number is None else int(number)
+
+    @cached_property
+    def reads_persisted_values(self) -> bool:
+        """Whether it reads what SET PERSIST wrote (mysqld-auto.cnf), after all option files: MySQL 8.0 and later."""
+        flavour = self._known.all.single("server").get("flavour")
+        return flavour not in (None, "mariadb") and (self.version_number or 0) >= PERSISTS_FROM
 
     @cached_property
     def waits_for_space(self) -> bool:

@@ -50,7 +50,7 @@
 
 -- ==== Verification =========================================================================================
 -- table-crashed: CHECK TABLE says OK; myisam-advisor query "SELECT schema_name, table_name FROM tables WHERE
---   crashed = 1" gives no row.
+--   crashed = 1 OR recovery_failed = 1" gives no row.
 -- CHECK TABLE `archive`.`broken` FAST;
 -- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice: the difference stays near 0.
 -- recovery-disabled: SHOW GLOBAL VARIABLES WHERE Variable_name IN ('myisam_recover_options',

@@ -18,7 +18,8 @@
 --   start = 2,544 tables since start; table_open_cache = 64 tables; MyISAM tables = 8 tables.
 -- Expect: Opened_tables stops growing, and key-cache misses fall.
 -- Cost: A file descriptor for each index file and one for each open handler, and a little memory for each, up
---   to 10.5 MiB in all.
+--   to 10.5 MiB in all. What SET PERSIST wrote wins over my.cnf: look in
+--   performance_schema.persisted_variables.
 --
 -- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 8 MyISAM
 --   tables are neither checked nor repaired when opened. 8 were written in the last day.
@@ -28,7 +29,8 @@
 --   manual REPAIR TABLE.
 -- Cost: A restart, because the variable is read-only. After a crash the first statement on each table waits
 --   for its check, and for a repair if it needs one: for a table of many gigabytes that can take hours. BACKUP
---   needs disk space for a copy of the data file.
+--   needs disk space for a copy of the data file. What SET PERSIST wrote wins over my.cnf: look in
+--   performance_schema.persisted_variables.
 
 -- ==== Online: runs at once, lost at a restart ==============================================================
 -- table-cache-too-small
@@ -69,7 +71,7 @@ SET GLOBAL table_open_cache = 400;
 
 -- ==== Verification =========================================================================================
 -- table-crashed: CHECK TABLE says OK; myisam-advisor query "SELECT schema_name, table_name FROM tables WHERE
---   crashed = 1" gives no row.
+--   crashed = 1 OR recovery_failed = 1" gives no row.
 -- CHECK TABLE `archive`.`broken` FAST;
 -- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice: the difference stays near 0.
 -- table-cache-too-small: SHOW GLOBAL STATUS LIKE 'Opened_tables'; twice, a minute apart.
