@@ -19,6 +19,13 @@ def test_the_alter_and_its_way_back() -> None:
     assert "add a PRIMARY KEY" not in str(plan.values["advice"])
 
 
+@pytest.mark.parametrize(("server", "said"), [(MARIADB, True), (MYSQL, False)])
+def test_what_no_fact_tells_of_is_asked_of_migrate(server: dict[str, Any], *, said: bool) -> None:
+    advice = str(planned("engine_migration", ROW, facts(server=server, indexes=[INDEX])).values["advice"])
+    assert "what this server refuses to convert" in advice
+    assert ("SYSTEM VERSIONING" in advice) is said
+
+
 @pytest.mark.parametrize(("server", "index", "row", "host", "blocker"), [
     (OLD_MYSQL, {"algorithm": "fulltext"}, {}, {}, "a FULLTEXT index"),
     (OLD_MYSQL, {"algorithm": "rtree"}, {}, {}, "InnoDB supports"),
