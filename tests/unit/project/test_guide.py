@@ -9,9 +9,12 @@ import click
 import pytest
 import yaml
 
-from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.rules import load_rule, shipped_rules
+from myisam_advisor.catalogue.site import Site
 from myisam_advisor.cli.group import cli
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.judging.judge import judge
+from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.reports.formats.text import render
 from tests.support.judging import judged_facts
@@ -104,6 +107,17 @@ def test_the_example_of_a_first_look_is_what_check_says(monkeypatch: pytest.Monk
         if not any(one.startswith(beginning) if line.endswith("...") else one == line for one in lines):
             wrong.append(line)
     assert wrong == []
+
+
+def test_the_example_of_a_rule_is_one(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```yaml\n(id: .*?)```", (ROOT / "docs" / "guide" / "rules.md").read_text(), re.DOTALL)
+    path = tmp_path / f"{yaml.safe_load(example)['id']}.yaml"
+    path.write_text(example)
+    site = Site([load_rule(path)])
+    tables = [{"schema_name": "shop", "table_name": name, "data_bytes": octets} for name, octets in (("old words", 200 << 20), ("words", 50 << 20))]
+    judgement = judge(prepared(facts_from_document({"schema": 1, "tables": tables}), site))
+    assert [finding.message for finding in judgement.findings] == ["shop.`old words` has 200 MiB of words."]
+    assert not judgement.not_evaluated
 
 
 @pytest.mark.parametrize(("said", "servers"), [("tested: each collector", FETCHED_SERVERS), ("tested in each run: facts", FURTHER_SERVERS)])
