@@ -183,7 +183,8 @@ def client_lines(result: TrialResult) -> list[str]:
     if not shares:
         return []
     worst = max(shares, key=lambda name: shares[name])
-    said = f"The client took {percent(min(shares.values()))} to {percent(shares[worst])} of the CPU time that client and server took"
+    span = " to ".join(dict.fromkeys(percent(share) for share in (min(shares.values()), shares[worst])))
+    said = f"The client took {span} of the CPU time that client and server took"
     if shares[worst] <= CLIENT_SHARE_LIMIT:
         return [f"{said}: it is not the bottleneck."]
     loud = [name for name, share in shares.items() if share > CLIENT_SHARE_LIMIT]

@@ -61,6 +61,12 @@ def test_a_busy_machine_is_named_in_the_place_of_a_verdict() -> None:
     assert "gives them more" not in text
 
 
+def test_the_clients_share_of_a_single_workload_is_said_once() -> None:
+    runs = {name: [Run(1.0, 100.0, server_cpu_seconds=0.71, client_cpu_seconds=0.29)] for name in ("packed", "unpacked")}
+    whole = TrialResult("pack-keys", "mariadbd", "10.11.6", "made up", (), [WorkloadResult("inserts", "rows", runs)], "Said.")
+    assert "The client took 29 % of the CPU time" in as_text(experiment_named("pack-keys"), whole)
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
