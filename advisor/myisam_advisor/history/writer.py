@@ -69,6 +69,10 @@ SERVERS_THAT_ARE_GONE = (
 OLDEST_TRIED = 20
 # A clock by which nobody looked a day ago makes nothing too old: one that is a year ahead for an hour would take all that is on record.
 CLOCK_IS_KNOWN_AFTER_SECONDS = 86_400.0
+LAST_LOOK = (  # where the limit of its size leaves less than a day of samples, the stretches tell it
+    "SELECT MAX(moment) FROM (SELECT MAX(taken_at) AS moment FROM sample WHERE taken_at <= :then "
+    "UNION ALL SELECT MAX(MIN(ended_at, :then)) FROM stretch WHERE begun_at <= :then)"
+)
 ROOM_BYTES = 64 << 10  # of which the index of the journal takes a half, from the beginning on
 _SECONDS_PER_DAY = 86_400
 _log = logging.getLogger(__name__)
@@ -342,7 +346,7 @@ class History:
 def _known_to_be(database: sqlite3.Connection, now: float, keep_seconds: float) -> float:
     """The moment from which ages are reckoned: now, or as long after the last look that is a day old as one has to be."""
     wait = min(CLOCK_IS_KNOWN_AFTER_SECONDS, keep_seconds)
-    looked = database.execute("SELECT MAX(taken_at) FROM sample WHERE taken_at <= ?", (now - wait,)).fetchone()[0]
+    looked = database.execute(LAST_LOOK, {"then": now - wait}).fetchone()[0]
     return -math.inf if looked is None else float(looked) + wait
 
 

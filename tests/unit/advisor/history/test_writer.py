@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from myisam_advisor.history.file import pragma
-from myisam_advisor.history.format import SAMPLE, target_id
+from myisam_advisor.history.format import CHANGE, SAMPLE, target_id
 from myisam_advisor.history.memory import Clocks
 from myisam_advisor.history.reader import targets_of
 from myisam_advisor.history.records import Records
@@ -48,6 +48,28 @@ def test_the_pages_of_samples_that_were_dropped_are_given_back(tmp_path: Path) -
     with closing(sqlite3.connect(path)) as database:
         assert pragma(database, "freelist_count") == 0
     assert path.stat().st_size < 1 << 20
+
+
+def test_what_is_too_old_goes_where_the_size_leaves_less_than_a_day_of_samples(tmp_path: Path) -> None:
+    """No sample told that somebody looked a day ago: findings and changes were kept for ever, and took the room of the samples."""
+    path, clock = tmp_path / "h.sqlite", MovedClock()
+    began = clock.time()
+    history = History(path, days=2, megabytes=1, clock=clock)
+    follow(history, LABEL, facts())
+    history.close()
+    with closing(sqlite3.connect(path)) as database, database:
+        Records(database).put(CHANGE, [(target_id(LABEL), began, "key_buffer_size", "1", "2")])
+    for _ in range(3 * 24 * 12):
+        clock.move(300)
+        history.remember(LABEL, [finding("recovery-disabled")], NO_SILENCE, Clocks(clock.time(), clock.monotonic()))
+    history.close()
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM sample")  # by the limit
+    history = History(path, days=2, megabytes=1, clock=clock)
+    follow(history, LABEL, facts())
+    history.close()
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT COUNT(*) FROM change WHERE noticed_at <= ?", (began,)).fetchone() == (0,)
 
 
 def test_of_a_server_that_was_removed_nothing_is_kept_after_its_last_sample(tmp_path: Path) -> None:
