@@ -45,7 +45,8 @@ class Interval:
         """
         if self.before is not None and _is_another(self.before, self.after):
             raise ServerLostError(
-                "another server answers at this address since the first sample: nothing can be said of this interval. Run again."
+                "another server answers at this address since the first sample: nothing can be said of this interval. "
+                "Run again; where a proxy sends statements to several servers, at one server's own address."
             )
         before, after = self.before.status if self.before else None, self.after.status
         if before is None or after is None or self.seconds is None:
