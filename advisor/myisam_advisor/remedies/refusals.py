@@ -23,7 +23,7 @@ from myisam_advisor.remedies.said import Said
 from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.slow_log import UNINDEXED_LOG
 from myisam_advisor.remedies.sort_space import space_refusal
-from myisam_advisor.remedies.statements.base import Change, Phase, Statement
+from myisam_advisor.remedies.statements.base import Change, Name, Phase, Statement
 from myisam_advisor.remedies.statements.key_caches import CacheIndex
 from myisam_advisor.remedies.statements.tables import RepairPartitions
 from myisam_advisor.remedies.statements.variables import SetGlobal
@@ -69,16 +69,20 @@ class Refusals:
         yield from self._replication.reasons(command)
         yield self._disturbs_readers(command)
         yield self._columns_are_unknown(command)
-        yield from (_leaves_its_merge_table(command, row) for row in rows)
+        taken = [row for name in command.taken_names for row in self._rows_named(name)]
+        yield from (_leaves_its_merge_table(command, row, taken) for row in (*rows, *taken))
         yield self._disk_is_short(command)
         yield self._temporary_space_is_short(command)
 
     def _rows_meant(self, command: Statement) -> Sequence[Row]:
         """What is known of its table; where it names no schema, of each table that may be meant, in whichever letter case."""
-        if not command.table_alone:
-            return [row_of(command, self._known)]
-        name = command.table_alone.casefold()
-        return [row for row in self._known.tables if str(row["table_name"]).casefold() == name]
+        return self._rows_named((command.table_alone,)) if command.table_alone else [row_of(command, self._known)]
+
+    def _rows_named(self, name: Name) -> Sequence[Row]:
+        if len(name) == 2:
+            return [self._known.tables_by_name.get((name[0], name[1]), {})]
+        alone = name[0].casefold()
+        return [row for row in self._known.tables if str(row["table_name"]).casefold() == alone]
 
     def _crashes_the_server(self, command: Statement, said: Said) -> str:
         """Key caches are not resized, and so not made, while an old server runs; what would use them waits for the restart too."""
@@ -262,15 +266,16 @@ class Refusals:
         return space_refusal(command, row, indexes, self._known.all.single("host"), self._state)
 
 
-def _leaves_its_merge_table(command: Statement, row: Row) -> str:
+def _leaves_its_merge_table(command: Statement, row: Row, taken: Sequence[Row]) -> str:
     """A MERGE table can be opened only while all of its members are there, as MyISAM tables made like it."""
     merged = row.get("merge_tables")
-    if merged is None or not (command.redefines or command.takes_name):
+    if merged is None or not (command.redefines or row in taken):
         return ""
     name = object_name(str(row["schema_name"]), str(row["table_name"]))
     belongs = f"{name} belongs to a MERGE table ({printable(str(merged))}), and"
-    unless = f" If another table than {name} is meant, write its database before it." if command.table_alone else ""
-    if command.takes_name:
+    is_alone = command.table_alone or any(len(name) == 1 for name in command.taken_names)
+    unless = f" If another table than {name} is meant, write its database before it." if is_alone else ""
+    if row in taken:
         return (
             f"No table is renamed or dropped that a MERGE table needs: {belongs} every statement on that one fails with error 1168 once no table has this name. "
             f"First give the MERGE table a list without it (ALTER TABLE ... UNION=(...)).{unless}"

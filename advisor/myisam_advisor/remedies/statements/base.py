@@ -132,9 +132,9 @@ class Statement(ABC):
         return False
 
     @property
-    def takes_name(self) -> bool:
-        """Whether no table has the name any more: it is renamed, or dropped. A MERGE table misses its member then."""
-        return False
+    def taken_names(self) -> tuple[Name, ...]:
+        """Those that no table has any more: it is renamed, or dropped. A MERGE table misses its member then."""
+        return ()
 
     @property
     def writes_definition(self) -> bool:

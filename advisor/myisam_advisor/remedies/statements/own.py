@@ -9,6 +9,7 @@ from myisam_advisor.remedies.statements.base import (
     MOMENT,
     Change,
     Logged,
+    Name,
     Now,
     Phase,
     Statement,
@@ -71,9 +72,9 @@ class OwnStatement(Statement):
         return self.read.redefines
 
     @property
-    def takes_name(self) -> bool:
+    def taken_names(self) -> tuple[Name, ...]:
         """As its words tell."""
-        return self.read.takes_name
+        return self.read.taken_names
 
     @property
     def writes_definition(self) -> bool:

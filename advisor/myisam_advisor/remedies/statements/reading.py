@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from myisam_advisor.remedies.statements.base import Change
+from myisam_advisor.remedies.statements.base import Change, Name
 from myisam_advisor.texts.table_names import unquoted
 from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -31,7 +31,6 @@ _BEFORE_TABLES = frozenset(("TABLE", "TABLES", "INDEX", "CACHE"))
 _REDEFINING = frozenset(("ADD", "DROP", "MODIFY", "CHANGE", "CONVERT", "ENGINE", "ROW_FORMAT"))
 # What is done to partitions without writing the table's definition; DROP PARTITION writes it.
 _DEFINITION_STAYS = frozenset(("TRUNCATE", "REPAIR", "OPTIMIZE"))
-_TAKES_NAME = frozenset(("RENAME", "DROP"))
 _PARTITIONS_AT_ONCE = frozenset(("DROP", "TRUNCATE", "EXCHANGE"))
 _PARTITIONS_READ = frozenset(("CHECK", "ANALYZE"))
 
@@ -41,7 +40,7 @@ class Reading:
     """What is known of a statement.
 
     `verb` as Statement has it. `table`: schema and table, where it names exactly one so; `table_alone`: the table, where it names exactly one, without its
-    schema. `takes_name`: it is renamed or dropped. `at_once`: it takes a moment, whatever the table's size.
+    schema. `taken_names`: those that no table has any more, as it renames or drops them. `at_once`: it takes a moment, whatever the table's size.
     """
 
     verb: str = ""
@@ -54,7 +53,7 @@ class Reading:
     writes_definition: bool = False
     at_once: bool = False
     table_alone: str = ""
-    takes_name: bool = False
+    taken_names: tuple[Name, ...] = ()
 
 
 def reading_of(text: str) -> Reading:
@@ -81,7 +80,7 @@ def reading_of(text: str) -> Reading:
         verb == "REPAIR TABLE" and keys[-1] == "USE_FRM",
         changes_data,
         table_alone=_alone(words, places[0]) if len(places) == 1 else "",
-        takes_name=first in _TAKES_NAME and keys[1:2] in (["TABLE"], ["TABLES"]),
+        taken_names=_taken(words, keys, places) if keys[1:2] in (["TABLE"], ["TABLES"]) else (),
     )
 
 
@@ -128,7 +127,7 @@ def _alteration(words: Sequence[str], keys: Sequence[str], at: int, changes_data
         writes_definition=not is_kept,
         at_once=at_once,
         table_alone="" if name else _alone(words, at),
-        takes_name=not is_index and any(map(_renames, parts)),
+        taken_names=_name_or_alone(words, at) if not is_index and any(map(_renames, parts)) else (),
     )
 
 
@@ -196,6 +195,25 @@ def _name_at(words: Sequence[str], at: int) -> tuple[str, str] | None:
 
 def _is_name(word: str) -> bool:
     return word[:1] == "`" or word.replace("$", "_").isidentifier() or word.replace("$", "_").isalnum()
+
+
+def _name_or_alone(words: Sequence[str], at: int) -> tuple[Name, ...]:
+    """The table that stands there, with its schema or without."""
+    name, alone = _name_at(words, at), _alone(words, at)
+    return (name,) if name else (((alone,),) if alone else ())
+
+
+def _taken(words: Sequence[str], keys: Sequence[str], places: Sequence[int]) -> tuple[Name, ...]:
+    """The names of the tables that it drops or renames, but for those that another one gets within the same statement."""
+    if keys[0] not in ("DROP", "RENAME"):
+        return ()
+    taken: dict[Name, None] = {}
+    for at in places:
+        taken |= dict.fromkeys(_name_or_alone(words, at))
+        if keys[0] == "RENAME" and "TO" in keys[at:]:
+            for name in _name_or_alone(words, keys.index("TO", at) + 1):
+                taken.pop(name, None)
+    return tuple(taken)
 
 
 def _only(names: Sequence[tuple[str, str]]) -> tuple[str, str] | None:

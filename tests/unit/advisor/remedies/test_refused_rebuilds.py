@@ -76,7 +76,7 @@ def test_a_member_of_a_merge_table_stays_like_it(command: Statement) -> None:
 
 @pytest.mark.parametrize(("words", "says"), [
     ("ALTER TABLE {} RENAME TO x.u;", "no table has this name"), ("ALTER TABLE {} RENAME u, DISABLE KEYS;", "no table has this name"), ("RENAME TABLE {} TO x.u;", "no table has this name"),
-    ("drop table if exists {}", "no table has this name"), ("ALTER TABLE {} ADD c INT;", "made in another way"),
+    ("drop table if exists {}", "no table has this name"), ("DROP TABLE x.a, {}, x.b;", "no table has this name"), ("RENAME TABLE x.a TO x.b, {} TO x.c;", "no table has this name"), ("ALTER TABLE {} ADD c INT;", "made in another way"),
 ])  # fmt: skip
 @pytest.mark.parametrize("name", ["`x`.`t`", "x.t", "t", "`T`"])
 def test_a_merge_table_keeps_its_members_under_their_names(words: str, says: str, name: str) -> None:
@@ -91,7 +91,7 @@ def test_a_merge_table_keeps_its_members_under_their_names(words: str, says: str
     assert admitted(command, tables=table(row_format="dynamic", rows=10, fixed_row_bytes=9)).remedy.commands == (command,)
 
 
-@pytest.mark.parametrize("words", ["TRUNCATE TABLE x.t;", "DROP TEMPORARY TABLE x.t;", "ALTER TABLE x.u RENAME TO x.t;", "ALTER TABLE y.t RENAME TO y.u;", "ALTER TABLE x.t RENAME COLUMN a TO b;", "ALTER TABLE tt RENAME TO u;"])
+@pytest.mark.parametrize("words", ["TRUNCATE TABLE x.t;", "DROP TEMPORARY TABLE x.t;", "ALTER TABLE x.u RENAME TO x.t;", "ALTER TABLE y.t RENAME TO y.u;", "ALTER TABLE x.t RENAME COLUMN a TO b;", "ALTER TABLE tt RENAME TO u;", "RENAME TABLE x.t TO x.old, x.fresh TO x.t;", "RENAME TABLE x.a TO x.t, y.t TO x.b;", "DROP TABLE y.t, x.tt;"])
 def test_what_leaves_a_member_its_name_passes(words: str) -> None:
     command = parsed(statement(words))
     assert admitted(command, tables=MERGED).remedy.commands == (command,)
