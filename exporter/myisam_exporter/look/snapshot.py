@@ -19,7 +19,7 @@ NO_MEMORY = "there was not enough memory to read it"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Each collector's sample (or Unknown), when it was taken (monotonic seconds) and how long it took."""
+    """Each collector's sample (or Unknown), when it was taken (monotonic seconds: the middle of its reading) and how long it took."""
 
     taken_at: float
     samples: Mapping[str, object]
@@ -51,12 +51,14 @@ def take_snapshot(context: Context, *, begins_interval: bool = False, only: Coll
         for collector in all_collectors():
             if only is not None and collector.name not in only:
                 continue
-            started = moments[collector.name] = context.clock.monotonic()
+            started = context.clock.monotonic()
             if begins_interval and collector.states_only:
                 context.samples[collector.name] = Unknown("no counters in it", off=True)
             else:
                 context.samples[collector.name] = _collect(collector, context)
-            durations[collector.name] = context.clock.monotonic() - started
+            took = durations[collector.name] = context.clock.monotonic() - started
+            # When the server counted, or a file was read, nobody knows: of one answer that came late, either end would be wrong by all of that time.
+            moments[collector.name] = started + took / 2
     return Snapshot(taken_at, context.samples, moments, durations)
 
 

@@ -48,9 +48,11 @@ class Glancer:
         if session is not self._session:
             self.interrupt()
             self._session = session
-        moment = self._clock.monotonic()
+        asked = self._clock.monotonic()
         try:
             rows = session.rows_or_unknown(STATEMENT, 2)
+            # As of a snapshot's: of an answer that came late it is not known when the server counted.
+            moment = (asked + self._clock.monotonic()) / 2
             if self._queue is not None:
                 self._in_query_cache += self._queue.glance(session)
         except UserError as error:

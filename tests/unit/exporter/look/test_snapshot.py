@@ -9,6 +9,7 @@ from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.collectors.variables import VARIABLES, Variables
 from myisam_exporter.errors import MORE_MEMORY
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.pairs import pairs_between
 from myisam_exporter.look.snapshot import NO_MEMORY, Snapshot, take_snapshot
 from myisam_exporter.metrics.base import Running, Scene
@@ -34,6 +35,26 @@ def test_the_snapshot_has_the_times_of_its_clock(monkeypatch: pytest.MonkeyPatch
     assert 7 <= snapshot.durations[STATUS.name] < 60
     assert snapshot.moments[STATUS.name] == pytest.approx(before, abs=60)
     assert snapshot.taken_at == pytest.approx(clock.time() - 7, abs=60)
+
+
+@pytest.mark.parametrize(("first", "second", "seconds"), [(0, 0, 1000), (400, 400, 1000), (0, 400, 1200), (400, 0, 800)])
+def test_an_answer_that_came_late_is_of_the_middle_of_the_time_it_took(monkeypatch: pytest.MonkeyPatch, first: int, second: int, seconds: int) -> None:
+    """Both snapshots begin 1000 s apart: one that was answered late may have counted for all of that time, or for none of it."""
+    clock, takes = MovedClock(), iter((first, second))
+    unit = next(one for one in all_collectors() if one.name == STATUS.name)
+
+    def late(self: object, context: Context) -> Status:
+        clock.move(next(takes))
+        return Status({"Uptime": 1})
+
+    monkeypatch.setattr(type(unit), "collect", late)
+    context = Context.__new__(Context)
+    context.clock, context.samples = clock, {}
+    before = take_snapshot(context, only={STATUS.name})
+    clock.move(1000 - first)
+    interval = Interval(take_snapshot(context, only={STATUS.name}), before)
+    assert interval.seconds == pytest.approx(seconds, abs=60)
+    assert pairs_between(before, interval.after)[STATUS.name].seconds == pytest.approx(seconds, abs=60)
 
 
 def test_a_source_for_which_there_is_no_memory_is_unknown_and_no_bug(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
