@@ -132,7 +132,7 @@ def _io(folder: Path) -> ProcessIo | Unknown:
     except FileNotFoundError:
         return Unknown(f"this kernel counts no process's reads ({folder}/io is not there)", off=True)
     except OSError as error:
-        return Unknown(f"{folder}/io cannot be read ({error.strerror})", READ_PROCESS)
+        return _not_read(f"{folder}/io", error)
     except (KeyError, ValueError):
         return Unknown(f"{folder}/io is not what the kernel writes")
 
@@ -148,5 +148,10 @@ def _mapped(folder: Path) -> MappedFiles | Unknown:
                 files[path] = files.get(path, 0) + int(end, 16) - int(start, 16)
             malloc = next((library for library in MALLOC_LIBRARIES if library in line), malloc)
     except OSError as error:
-        return Unknown(f"{folder}/maps cannot be read ({error.strerror})", READ_PROCESS)
+        return _not_read(f"{folder}/maps", error)
     return MappedFiles(len(files), sum(files.values()), malloc)
+
+
+def _not_read(file: str, error: OSError) -> Unknown:
+    remedy = "look again" if isinstance(error, TimeoutError) else READ_PROCESS
+    return Unknown(f"{file} cannot be read ({error.strerror})", remedy)

@@ -6,6 +6,7 @@ must not hold that right; beside it a process that does nothing else holds it: p
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import time
@@ -21,6 +22,9 @@ READER_TIMEOUT_SECONDS = 2.0
 # A server may map 100,000 data files.
 MAXIMUM_ANSWER_BYTES = 32 * 1024 * 1024
 GRANTED: Final = b"ok\n"
+# The last line of what is granted: without it an answer was cut short, as where one of the two was too slow.
+END: Final = b"end\n"
+LATE = "myisam-advisor-process.service, which may read it, did not answer in time"
 DATA_FILE_SUFFIX = ".MYD"
 MALLOC_LIBRARIES = ("jemalloc", "tcmalloc", "mimalloc")
 _PROC = Path("/proc")
@@ -35,7 +39,8 @@ def process_lines(folder: Path, name: ProcessFile, reader: Path = READER_SOCKET)
         reader: the socket of the process that may read it where this one may not.
 
     Raises:
-        OSError: as open(2) and read(2) do, where the reader does not answer or will not say either; EFBIG where there is too much of it.
+        OSError: as open(2) and read(2) do, where no reader is there or it will not say either; EFBIG where there is too much of it.
+        TimeoutError: the reader is there, and did not answer in time, or not to the end.
     """
     try:
         # The kernel writes no line break into a path but as \012.
@@ -58,8 +63,20 @@ def _asked(question: bytes, reader: Path) -> str | None:
             answer = bytearray()
             while chunk := connection.recv(65536):
                 answer += chunk
-                if len(answer) > MAXIMUM_ANSWER_BYTES or time.monotonic() > deadline:
+                if len(answer) > MAXIMUM_ANSWER_BYTES:
                     return None
+                if time.monotonic() > deadline:
+                    raise _late()
+    except TimeoutError:
+        raise _late() from None
     except OSError:
         return None
-    return answer[len(GRANTED) :].decode("utf-8", "replace") if answer.startswith(GRANTED) else None
+    if not answer.startswith(GRANTED):
+        return None
+    if not answer.endswith(END):
+        raise _late()
+    return answer[len(GRANTED) : -len(END)].decode("utf-8", "replace")
+
+
+def _late() -> TimeoutError:
+    return TimeoutError(errno.ETIMEDOUT, LATE)

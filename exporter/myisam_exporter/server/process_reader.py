@@ -1,6 +1,6 @@
 """A process of its own that may look at any process, and tells two things of a database server's: myisam-advisor-process.service.
 
-It holds CAP_SYS_PTRACE in the daemon's stead. A question is `io PID` or `maps PID`; the answer is `ok` and the text, or what refused it.
+It holds CAP_SYS_PTRACE in the daemon's stead. A question is `io PID` or `maps PID`; the answer is `ok`, the text and `end`, or what refused it.
 Of `maps` it tells data files and allocators, without addresses. It opens nothing else, and ends when nobody has asked for a while.
 """
 
@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from myisam_exporter.kernel.process_files import (
     DATA_FILE_SUFFIX,
+    END,
     GRANTED,
     MALLOC_LIBRARIES,
     MAXIMUM_ANSWER_BYTES,
@@ -31,7 +32,7 @@ _TOLD = (DATA_FILE_SUFFIX, *MALLOC_LIBRARIES)
 
 
 def answer(question: bytes, proc: str = "/proc") -> bytes:
-    """What is told to a question: `ok` and a text, or the reason in one line."""
+    """What is told to a question: `ok`, a text and `end`, or the reason in one line."""
     asked = QUESTION.fullmatch(question)
     if asked is None:
         return b"the question is not understood\n"
@@ -45,7 +46,8 @@ def answer(question: bytes, proc: str = "/proc") -> bytes:
         if next(_lines(folder, "comm"), "").strip() not in SERVER_PROGRAMS:
             return b"it is no database server\n"
         lines = _lines(folder, name)
-        return GRANTED + "".join(lines if name == "io" else _without_addresses(lines)).encode("utf-8", "replace")
+        text = "".join(lines if name == "io" else _without_addresses(lines))
+        return GRANTED + text.encode("utf-8", "replace") + END
     except OSError as error:
         return f"{error.strerror}\n".encode()
     finally:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel import process as kernel_process
+from myisam_exporter.kernel import process_files
 from myisam_exporter.kernel.process_files import process_lines
 from myisam_exporter.server import process_reader
 
@@ -122,6 +125,62 @@ def test_who_asks_nothing_holds_up_nobody_for_long(mysqld: str, reader: Path) ->
         asking.settimeout(5)
         asking.sendall(f"io {mysqld}\n".encode())
         assert asking.recv(3) == b"ok\n"
+
+
+LONG = "0-2000 r--s 00000000 fe:00 1 /var/lib/mysql/shop/t.MYD\n" * 20_000
+
+
+def asked_of(told: bytes, tmp_path: Path) -> str | None:
+    """What is made of an answer that ends there."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "r"))
+        listener.listen()
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(32)
+                connection.sendall(told)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        try:
+            return process_files._asked(b"maps 1\n", tmp_path / "r")
+        finally:
+            thread.join(10)
+
+
+def test_an_answer_that_is_cut_short_is_none(tmp_path: Path) -> None:
+    """Who is too slow to read, or to tell, within a second: half of the mapped files would pass for all."""
+    whole = b"ok\n" + LONG.encode() + b"end\n"
+    assert asked_of(whole, tmp_path) == LONG
+    (tmp_path / "r").unlink()
+    with pytest.raises(TimeoutError, match="did not answer in time"):
+        asked_of(whole[: len(b"ok\n") + 10 * 55], tmp_path)
+    (tmp_path / "r").unlink()
+    assert asked_of(b"it is no database server\n", tmp_path) is None
+
+
+def test_a_reader_that_is_late_is_no_lack_of_rights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_files, "READER_TIMEOUT_SECONDS", 0.05)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "r"))
+        listener.listen()
+        with pytest.raises(TimeoutError, match="did not answer in time"):
+            process_files._asked(b"io 1\n", tmp_path / "r")
+    assert process_files._asked(b"io 1\n", tmp_path / "r") is None  # nobody is there any more
+
+    def late(folder: Path, name: str) -> Iterator[str]:
+        raise process_files._late()
+        yield ""
+
+    monkeypatch.setattr(kernel_process, "process_lines", late)
+    sample = kernel_process.read_process(Path("/proc/self"), os.getpid())
+    assert isinstance(sample, kernel_process.ProcessSample)
+    for part in (sample.io, sample.mapped):
+        assert isinstance(part, Unknown)
+        assert "did not answer in time" in part.reason
+        assert part.remedy == "look again"
 
 
 def test_without_systemd_it_says_who_starts_it() -> None:
