@@ -37,7 +37,8 @@ OF_PARTITIONS = 1178
 RESETS_INDEXES_SINCE = ((5, 7), (100, 0))
 # Of longer keys MyISAM makes larger pages than were asked for; those that keep an index's size keep that one, and round it up (storage/myisam/mi_create.c).
 LONG_KEY_BYTES = 200
-REMADE = frozenset({types.BTREE, types.FULLTEXT, types.SPATIAL})
+MYISAM_KEY_BYTES = 1000  # of one index
+REMADE = frozenset({types.BTREE, types.FULLTEXT, types.SPATIAL, types.LONG_UNIQUE})
 # Of a .MYI the server says that it is not there, of a .MYD the layer below it does (mysys/errors.c).
 NO_INDEX_FILE, NO_DATA_FILE = 1017, 29
 # my_base.h, HA_ERR_NOT_A_TABLE and HA_ERR_CRASHED, which the server passes on as they are.
@@ -233,9 +234,15 @@ def _remade(bare: Structure, block_bytes: int, to: str, here: ServerKind) -> tup
     short = shortened_indexes(bare, to, here) if to == INNODB else ()
 
     def is_whole(index: Index) -> bool:
-        return index not in short and not _loses_block_size(index, block_bytes, to, here)
+        return index not in short and not _loses_hash(index) and not _loses_block_size(index, block_bytes, to, here)
 
     return tuple(index for index in dropwhile(is_whole, bare.indexes) if index.kind in REMADE)
+
+
+def _loses_hash(index: Index) -> bool:
+    """One that MariaDB keeps by a hash only as it was asked to: any ALTER that copies makes one over the values of it, and MyISAM can hold that."""
+    lengths = [part.length for part in index.parts]
+    return index.kind == types.LONG_UNIQUE and all(lengths) and sum(lengths) <= MYISAM_KEY_BYTES
 
 
 def _loses_block_size(index: Index, block_bytes: int, to: str, here: ServerKind) -> bool:

@@ -38,13 +38,19 @@ def back(one: Prediction) -> tuple[Sql, ...]:
     if block_size := one.structure.option(BLOCK_SIZE):
         options.append(statement("KEY_BLOCK_SIZE={}", block_size))
     indexes = [_without_period(index, one.structure) for index in one.remade]
-    options += (_as_before(index, one.structure.columns) for index in indexes)
+    made = [_as_before(index, one.structure.columns) for index in indexes]
     # Else an index of a table with history is not dropped (error 4119); the rows and their periods stay as they are.
     kept = one.structure.system_versioned and indexes
     before = (statement("SET SESSION system_versioning_alter_history = KEEP;"),) if kept else ()
+    if one.to != ARIA:
+        return (*before, statement("ALTER TABLE {} ENGINE=MyISAM, {};", table, sql_list([*options, *made])))
     # Aria's PAGE_CHECKSUM=1 stays in the definition, and MySQL reads no dump of that; in the same ALTER it is not taken away (MariaDB 10.5 to 11.8).
-    further = (statement("ALTER TABLE {} PAGE_CHECKSUM=DEFAULT;", table),) if one.to == ARIA else ()
-    return (*before, statement("ALTER TABLE {} ENGINE=MyISAM, {};", table, sql_list(options)), *further)
+    # Indexes come with the last one: an ALTER that copies makes a UNIQUE one over the values of what USING HASH asked to keep by a hash.
+    return (
+        *before,
+        statement("ALTER TABLE {} ENGINE=MyISAM, {};", table, sql_list(options)),
+        statement("ALTER TABLE {} {};", table, sql_list([statement("PAGE_CHECKSUM=DEFAULT"), *made])),
+    )
 
 
 def without_comment(one: Prediction) -> Iterator[Index]:

@@ -28,8 +28,8 @@ LONG_HASH, UNIQUE_HASH, VECTOR = 5, 6, 7
 # my_base.h: the index has a comment, a parser of its own, pages of a size that was asked for. Without the last MariaDB keeps the size that an
 # index had at the last ALTER, or in the table that this one was made LIKE.
 USES_COMMENT, USES_PARSER, USES_BLOCK_SIZE = 4096, 16_384, 32_768
-# my_base.h, enum ha_key_alg: those that somebody asked for.
-ALGORITHMS = {1: "BTREE", 3: "HASH"}
+# my_base.h, enum ha_key_alg: those that somebody asked for, as SHOW CREATE TABLE says them.
+ALGORITHMS = {1: "BTREE", 3: "HASH", LONG_HASH: "HASH", UNIQUE_HASH: "HASH"}
 
 _COUNTS = struct.Struct("<B B H 2x")
 # Flags, bytes, number of parts, algorithm, size of its pages.

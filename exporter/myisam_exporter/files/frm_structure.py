@@ -106,6 +106,7 @@ OF_CHECKS = frozenset({3, 4})  # of a column, of the table
 _EXPRESSION = struct.Struct("<B H H B")
 EXPRESSIONS_HEAD_BYTES = 16  # sql/unireg.h, FRM_VCOL_NEW_BASE_SIZE
 MAXIMUM_ROW_BYTES = 70_000  # 65,535 and its bits for NULL
+WITH_PREFIXES = frozenset({types.BTREE, types.LONG_UNIQUE})
 _SEPARATOR = b"\xff"
 
 
@@ -380,9 +381,10 @@ def _index(key: FullKey, columns: Sequence[Column], parser: str, *, ignored: boo
         if not 0 < number <= len(columns):
             raise FrmError(f"an index would have column {number} of {len(columns)}")
         column = columns[number - 1]
-        is_prefix = kind == types.BTREE and (column.is_blob or length < column.maximum_bytes)
+        # Of a hash over a whole BLOB no length is told.
+        is_prefix = kind in WITH_PREFIXES and length > 0 and (column.is_blob or length < column.maximum_bytes)
         parts.append(Part(number - 1, length, is_prefix, descending))
-    algorithm = ALGORITHMS.get(key.algorithm, "") if kind == types.BTREE else ""
+    algorithm = ALGORITHMS.get(key.algorithm, "") if kind in WITH_PREFIXES else ""
     return Index(
         key.name, bool(key.flag & KEY_NOSAME), kind, tuple(parts), parser, key.block_bytes, key.comment, algorithm, ignored,
     )  # fmt: skip

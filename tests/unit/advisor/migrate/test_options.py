@@ -220,6 +220,7 @@ def test_sequences_are_as_long_as_the_server_says() -> None:
 
 
 SIZED = Index("k", False, types.BTREE, (Part(0, 20, True), Part(1, 255, False, True)), "", 8192, "it", "HASH", True)
+HASHED = Index("h", True, types.LONG_UNIQUE, (Part(0, 20, True),), algorithm="HASH")
 WORDS = Index("w", False, types.FULLTEXT, (Part(0, 1, False),), "ngram", 2048, "it's")
 
 
@@ -229,7 +230,7 @@ WORDS = Index("w", False, types.FULLTEXT, (Part(0, 1, False),), "ngram", 2048, "
         (table(text("a"), text("b"), indexes=(SIZED,)), MYSQL, "InnoDB", "DROP INDEX `k`, ADD INDEX `k` USING HASH (`a`(20), `b` DESC) KEY_BLOCK_SIZE=8192 COMMENT 'it' /*!80000 INVISIBLE */ /*M!100600 IGNORED */"),
         (table(text("a"), text("b"), indexes=(WORDS,)), MYSQL, "InnoDB", "DROP INDEX `w`, ADD FULLTEXT INDEX `w` (`a`) KEY_BLOCK_SIZE=2048 WITH PARSER `ngram` COMMENT 'it''s';"),
         (table(integer(), indexes=(replace(index((0, 4), name="PRIMARY", unique=True), block_bytes=4096),)), MARIADB, "Aria", "DROP PRIMARY KEY, ADD PRIMARY KEY (`id`) KEY_BLOCK_SIZE=4096;"),
-        (table(integer(), indexes=(replace(index((0, 4), unique=True), block_bytes=4096),), KEY_BLOCK_SIZE=4096), MARIADB, "Aria", "KEY_BLOCK_SIZE=4096, DROP INDEX `k`, ADD UNIQUE INDEX `k` (`id`) KEY_BLOCK_SIZE=4096;"),
+        (table(integer(), indexes=(replace(index((0, 4), unique=True), block_bytes=4096),), KEY_BLOCK_SIZE=4096), MARIADB, "Aria", "ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=4096; ALTER TABLE `s`.`t` PAGE_CHECKSUM=DEFAULT, DROP INDEX `k`, ADD UNIQUE INDEX `k` (`id`) KEY_BLOCK_SIZE=4096;"),
         (table(integer(), indexes=(replace(index((0, 4)), block_bytes=4096),), KEY_BLOCK_SIZE=4096), MYSQL, "InnoDB", "ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=4096;"),
         (table(integer(), indexes=(replace(index((0, 4)), block_bytes=4096),)), MARIADB, "InnoDB", "ROW_FORMAT=DEFAULT;"),
         (table(text("a"), indexes=(replace(index((0, 255)), block_bytes=1),), KEY_BLOCK_SIZE=1), MARIADB, "InnoDB", "DROP INDEX `k`, ADD INDEX `k` (`a`) KEY_BLOCK_SIZE=1;"),
@@ -237,7 +238,10 @@ WORDS = Index("w", False, types.FULLTEXT, (Part(0, 1, False),), "ngram", 2048, "
         (table(integer(), row_format="REDUNDANT"), MYSQL, "InnoDB", "ROW_FORMAT=REDUNDANT;"),
         (table(integer(), indexes=(index((0, 4), name="a"), replace(index((0, 4)), block_bytes=4096), index((0, 4), name="l"))), MYSQL, "InnoDB",
          "ROW_FORMAT=DEFAULT, DROP INDEX `k`, ADD INDEX `k` (`id`) KEY_BLOCK_SIZE=4096, DROP INDEX `l`, ADD INDEX `l` (`id`);"),
+        (table(text("a"), indexes=(HASHED,)), MARIADB, "InnoDB", "ROW_FORMAT=DEFAULT, DROP INDEX `h`, ADD UNIQUE INDEX `h` USING HASH (`a`(20));"),
+        (table(text("a", 2000), indexes=(replace(HASHED, parts=(Part(0, 1001, True),)),)), MARIADB, "InnoDB", "ROW_FORMAT=DEFAULT;"),
+        (table(text("a"), indexes=(replace(HASHED, parts=(Part(0, 0, False),)),)), MARIADB, "InnoDB", "ROW_FORMAT=DEFAULT;"),
     ],
 )  # fmt: skip
 def test_the_way_back_makes_again_what_the_way_there_takes(made: Structure, kind: ServerKind, to: str, written: str) -> None:
-    assert written in back(one(made, kind, to))[0]
+    assert written in " ".join(back(one(made, kind, to)))

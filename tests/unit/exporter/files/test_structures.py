@@ -253,6 +253,8 @@ def test_a_unique_index_by_hash_is_over_its_users_columns() -> None:
     found = read(ROOT / "tests" / "recorded" / "unique-by-hash.frm")
     assert [column.name for column in found.columns] == ["DB_ROW_HASH_1", "u", "i", "t"]
     assert [(index.kind, index.unique, [part.column for part in index.parts]) for index in found.indexes] == [(LONG_UNIQUE, True, [1]), (LONG_UNIQUE, True, [0, 3])]
+    assert {index.algorithm for index in found.indexes} == {"HASH"}
+    assert not any(part.prefix for index in found.indexes for part in index.parts)
 
 
 def test_compressed_columns_are_what_they_are_without() -> None:
