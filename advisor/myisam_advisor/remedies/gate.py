@@ -103,7 +103,7 @@ class RemedyGate:
         """The command as this server should have it, with what must come before it."""
         if isinstance(command, SetGlobal) and command.variable == UNINDEXED_LOG and command.switches_on:
             yield from brake(self._state, said)
-        words = self._rebuild_files.words_before(command)
+        words = [line for one in command.of_each_table() for line in self._rebuild_files.words_before(one)]
         if words:
             yield from words
             command = replace(command, is_offered=True)

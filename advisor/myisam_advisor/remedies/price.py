@@ -42,7 +42,7 @@ def price_of(remedy: Remedy, known: PlanFacts) -> Price:
     commands = [one for one in remedy.commands if isinstance(one, Statement) and not isinstance(one, Remark)]
     set_now = {command.variable for command in commands if isinstance(command, SetGlobal)}
     options = [line.option.rpartition(".")[2] for line in remedy.my_cnf if line.option]
-    over_tables = [command for command in commands if command.verb]
+    over_tables = [one for command in commands for one in command.of_each_table() if one.verb]
     return Price(
         is_done_by_hand=not (commands or options),
         needs_restart=any(option not in set_now for option in options),

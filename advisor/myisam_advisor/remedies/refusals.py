@@ -53,8 +53,15 @@ class Refusals:
         self._replication = ReplicationRefusals(state)
 
     def refusal(self, command: Statement, said: Said) -> str:
-        """Why the command may not run on this server, and what to do instead; empty where it may."""
-        return next(filter(None, self._reasons(command, said)), "")
+        """Why the command may not run on this server, and what to do instead; empty where it may. Of several tables the first one that it may not touch is told."""
+        apart = command.of_each_table()
+        reasons = [next(filter(None, self._reasons(one, said)), "") for one in apart]
+        why = next(filter(None, reasons), "")
+        if not why or len(set(reasons)) == 1:
+            return why
+        one = apart[reasons.index(why)]
+        name = object_name(*one.table) if one.table else one.table_alone
+        return why if name in why else f"{printable(name)}: {why}"
 
     def _reasons(self, command: Statement, said: Said) -> Iterable[str]:
         yield self._crashes_the_server(command, said)

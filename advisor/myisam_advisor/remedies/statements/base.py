@@ -121,6 +121,10 @@ class Statement(ABC):
         """The table that it is about, where its author left out the schema; empty otherwise."""
         return ""
 
+    def of_each_table(self) -> tuple[Statement, ...]:
+        """The same of each table that it names, alone: what may not be done to one of them may not be done to all."""
+        return (self,)
+
     @property
     def changes(self) -> frozenset[Change]:
         """What it makes of its table."""

@@ -61,6 +61,10 @@ class OwnStatement(Statement):
         """As its words tell."""
         return self.read.table_alone
 
+    def of_each_table(self) -> tuple[Statement, ...]:
+        """As its words tell."""
+        return tuple(replace(self, read=one) for one in self.read.of_each_table())
+
     @property
     def changes(self) -> frozenset[Change]:
         """What was read off it."""

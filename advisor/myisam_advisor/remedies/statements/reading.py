@@ -10,8 +10,9 @@ Sources: MySQL and MariaDB manuals, "ALTER TABLE Statement", "CREATE INDEX State
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from myisam_advisor.remedies.statements.base import Change, Name
+from myisam_advisor.remedies.statements.base import Change, Name, only
 from myisam_advisor.texts.table_names import unquoted
 from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -26,7 +27,9 @@ _MANNERS = frozenset(("IGNORE", "ONLINE", "OFFLINE"))
 _INDEX_KINDS = frozenset(("UNIQUE", "FULLTEXT", "SPATIAL"))
 # Statements that change data or definitions.
 _CHANGES_DATA = frozenset(("CREATE", "DROP", "TRUNCATE", "RENAME", "INSERT", "REPLACE", "UPDATE", "DELETE"))
-_BEFORE_TABLES = frozenset(("TABLE", "TABLES", "INDEX", "CACHE"))
+_BEFORE_TABLES = frozenset(("TABLE", "TABLES", "INDEX"))
+# What may name several tables, each of which it does the same to.
+_OF_SEVERAL = _MAINTENANCE | {"DROP", "RENAME", "FLUSH", "LOCK", "CACHE", "LOAD"}
 # What a MERGE table wants to be alike in itself and its members.
 _REDEFINING = frozenset(("ADD", "DROP", "MODIFY", "CHANGE", "CONVERT", "ENGINE", "ROW_FORMAT"))
 # What is done to partitions without writing the table's definition; DROP PARTITION writes it.
@@ -40,7 +43,8 @@ class Reading:
     """What is known of a statement.
 
     `verb` as Statement has it. `table`: schema and table, where it names exactly one so; `table_alone`: the table, where it names exactly one, without its
-    schema. `taken_names`: those that no table has any more, as it renames or drops them. `at_once`: it takes a moment, whatever the table's size.
+    schema. `names`: all tables that it does the same to. `taken_names`: those that no table has any more, as it renames or drops them. `at_once`: it takes a
+    moment, whatever the table's size.
     """
 
     verb: str = ""
@@ -53,7 +57,23 @@ class Reading:
     writes_definition: bool = False
     at_once: bool = False
     table_alone: str = ""
+    names: tuple[Name, ...] = ()
     taken_names: tuple[Name, ...] = ()
+
+    def of_each_table(self) -> tuple[Reading, ...]:
+        """The same statement of each table that it names, alone."""
+        if len(self.names) < 2:
+            return (self,)
+        return tuple(
+            replace(
+                self,
+                table=only([name]),
+                table_alone=name[0] if len(name) == 1 else "",
+                names=(name,),
+                taken_names=tuple(taken for taken in self.taken_names if taken == name),
+            )
+            for name in self.names
+        )
 
 
 def reading_of(text: str) -> Reading:
@@ -80,6 +100,7 @@ def reading_of(text: str) -> Reading:
         verb == "REPAIR TABLE" and keys[-1] == "USE_FRM",
         changes_data,
         table_alone=_alone(words, places[0]) if len(places) == 1 else "",
+        names=_several(words, keys, places),
         taken_names=_taken(words, keys, places) if keys[1:2] in (["TABLE"], ["TABLES"]) else (),
     )
 
@@ -171,7 +192,12 @@ def _places(keys: Sequence[str]) -> list[int]:
     begun = _after_if(keys, starts[0])
     # LOAD INDEX INTO CACHE
     begun = begun + 2 if keys[begun : begun + 2] == ["INTO", "CACHE"] else begun
-    return [begun, *(at + 1 for at, key in enumerate(keys) if key == "," and at > begun)]
+    places, depth = [begun], 0
+    for at, key in enumerate(keys):
+        depth += (key == "(") - (key == ")")
+        if key == "," and depth == 0 and at > begun:
+            places.append(at + 1)
+    return places
 
 
 def _names(words: Sequence[str], places: Sequence[int]) -> list[tuple[str, str]]:
@@ -201,6 +227,13 @@ def _name_or_alone(words: Sequence[str], at: int) -> tuple[Name, ...]:
     """The table that stands there, with its schema or without."""
     name, alone = _name_at(words, at), _alone(words, at)
     return (name,) if name else (((alone,),) if alone else ())
+
+
+def _several(words: Sequence[str], keys: Sequence[str], places: Sequence[int]) -> tuple[Name, ...]:
+    """The tables that it does the same to, once each. LOAD DATA is about one, and has commas elsewhere."""
+    if not _OF_SEVERAL.intersection(keys[:1]) or keys[1:2] == ["DATA"]:
+        return ()
+    return tuple(dict.fromkeys(name for at in places for name in _name_or_alone(words, at)))
 
 
 def _taken(words: Sequence[str], keys: Sequence[str], places: Sequence[int]) -> tuple[Name, ...]:
