@@ -29,6 +29,7 @@ from myisam_exporter.server.version_number import text_as_number
 MAXIMUM_FINDINGS_PER_RULE = 1000
 # All queries of one rule together: what it finds, and each condition under which it applies.
 RULE_SECONDS = 3.0
+ASK_AGAIN = "ask again when the machine has more time or memory to spare"
 NAMED_NEEDS = 3
 # Of more tables a fact is supposed of none: in each look all of them would be gone through. Where they are out of sight, that is said of them.
 MOST_SUPPOSED_TABLES = 1000
@@ -58,7 +59,7 @@ class Inquiry:
 
     def ask(self, rule: Rule) -> Asked:
         """What the rule's query finds, or why it cannot be asked."""
-        started = time.monotonic()
+        started, worked = time.monotonic(), time.thread_time()
         try:
             with self.database.within(RULE_SECONDS):
                 why_not = self._not_applicable(rule)
@@ -67,9 +68,11 @@ class Inquiry:
                 return self._asked(rule)
         except QueryError as error:
             if error.stopped:
-                self.known_faults.stop(rule, str(error), time.monotonic() - started)
+                seconds = time.monotonic() - started
+                is_kept_out = self.known_faults.stop(rule, str(error), seconds, time.thread_time() - worked)
                 needs, serious = f"a query that works: {error}", rule.is_shipped and rule.severities != SEVERITIES[-1:]
-                return NotEvaluated(rule.id, needs, _remedy_of_stopped(rule), is_stopped=serious)
+                remedy = f"mend {rule.path}" if is_kept_out else ASK_AGAIN
+                return NotEvaluated(rule.id, needs, remedy, is_stopped=serious)
             return self.known_faults.fault(rule, f"a query that works: {error}", error)
 
     def _asked(self, rule: Rule) -> Asked:
@@ -265,10 +268,6 @@ def _together(undecided: Sequence[NotEvaluated]) -> NotEvaluated:
     how = next((one.how for one in undecided if one.how), "")
     why = undecided[0].why if len(needs) == 1 else ""
     return NotEvaluated(undecided[0].rule, "; ".join(needs[:NAMED_NEEDS]) + more, how, why=why)
-
-
-def _remedy_of_stopped(rule: Rule) -> str:
-    return "ask again when the machine has more time or memory to spare" if rule.is_shipped else f"mend {rule.path}"
 
 
 def _among(value: Value, allowed: Sequence[str], otherwise: str) -> str:

@@ -13,6 +13,8 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 FAULTS = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)
 # A site's own rules that ran into a limit may take so much of one look; those that are left have their turn in the next.
 STOPPED_SECONDS = 4.0
+# A rule that was stopped is too slow by itself where it had a processor for so much of its time; on a busy machine that may be little.
+OWN_SHARE = 0.1
 # Of a shipped rule the log has so many different faults: some name a value, which differs from look to look.
 LOGGED_OF_A_RULE = 5
 OUR_FAULT = "report it: this is a fault of myisam-advisor and not of the server"
@@ -27,7 +29,7 @@ class RuleError(Exception):
 class KnownFaults:
     """What is known from look to look of rules that do not work, until a reload brings new ones.
 
-    The site's own that ran into a limit of time or memory are asked no more: `reasons` has why. What is wrong with a shipped one is logged
+    The site's own that ran into a limit of time or memory by themselves are asked no more: `reasons` has why. What is wrong with a shipped one is logged
     once. A daemon keeps one for all servers and looks: a rule that takes all of its time would take it in every look at each.
     """
 
@@ -60,8 +62,15 @@ class KnownFaults:
             _log.error("the shipped rule %s is at fault; it needs %s", rule.id, needs, exc_info=error)
         return NotEvaluated(rule.id, needs, OUR_FAULT)
 
-    def stop(self, rule: Rule, why: str, seconds: float) -> None:
-        """Note that a rule was stopped after so much time. Shipped rules are asked again: they are slow for a moment only."""
-        if not rule.is_shipped:
-            self.seconds += seconds
-            self.reasons[rule.id] = why
+    def stop(self, rule: Rule, why: str, seconds: float, worked_seconds: float) -> bool:
+        """Note that a rule was stopped after so much time, in which it had a processor for so long: whether it is asked no more.
+
+        Shipped rules are asked again, and those that mostly waited for a processor, or stood still with the whole program: that is not their fault.
+        """
+        if rule.is_shipped:
+            return False
+        self.seconds += seconds
+        if worked_seconds < OWN_SHARE * seconds:
+            return False
+        self.reasons[rule.id] = why
+        return True

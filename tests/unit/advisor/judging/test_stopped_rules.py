@@ -15,6 +15,7 @@ from myisam_advisor.daemon.board import Board
 from myisam_advisor.factbase import guarded_query as guard
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.factbase.guarded_query import QueryError
+from myisam_advisor.judging import asking
 from myisam_advisor.judging.asking import Inquiry
 from myisam_advisor.judging.faults import STOPPED_SECONDS, KnownFaults
 from myisam_advisor.judging.findings import STOPPED
@@ -75,8 +76,26 @@ def test_many_rules_that_stop_hold_up_a_look_for_some_seconds_only(tmp_path: Pat
 
 def test_a_shipped_rule_that_stops_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     rule, stopped = shipped_rules()[0], KnownFaults()
-    stopped.stop(rule, "the query took longer than 2 s and was stopped", 2.0)
+    assert not stopped.stop(rule, "the query took longer than 2 s and was stopped", 2.0, 2.0)
     assert stopped.why_not(rule) is None
+
+
+@pytest.mark.parametrize(("worked", "kept_out"), [(0.1, False), (1.9, True)])
+def test_a_rule_that_stood_still_with_the_whole_program_is_asked_again(tmp_path: Path, worked: float, kept_out: bool) -> None:
+    """A machine that was paused, a process that was stopped or had no processor: its rule was called too slow until a reload."""
+    rule, stopped = site(tmp_path).rules[0], KnownFaults()
+    assert stopped.stop(rule, "the query took longer than 2 s and was stopped", 2.0, worked) == kept_out
+    assert (stopped.why_not(rule) is not None) == kept_out
+    assert stopped.seconds == 2.0
+
+
+def test_of_a_rule_that_stood_still_nobody_is_told_to_mend_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "QUERY_SECONDS", 0.05)
+    monkeypatch.setattr(asking, "RULE_SECONDS", 0.05)
+    for worked, remedy in ((lambda: 0.0, asking.ASK_AGAIN), (time.monotonic, f"mend {tmp_path / 'slow-0.yaml'}")):
+        monkeypatch.setattr(time, "thread_time", worked)
+        (said,) = [one for one in judge(prepared(FACTS, site(tmp_path))).not_evaluated if one.rule == "slow-0"]
+        assert said.how == remedy
 
 
 def test_where_shipped_rules_stop_nothing_is_called_healthy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,60 +1,50 @@
-"""The process that gives settings back: one recording of a server at a time, and nobody waits for its output."""
+"""The process that gives settings back, as the recorder sees it where it is slow to go, or to come."""
 
-import contextlib
-import fcntl
 import os
-import subprocess
-import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from myisam_advisor.workload.guardian import Guardian
+from myisam_advisor.workload import guardian
+from myisam_advisor.workload.guardian import Guardian, GuardianGoneError
 from myisam_exporter.errors import UserError
 from myisam_exporter.server.target import Target
-from tests.support.daemon import wait_for
 
-LEFT_BEHIND = """
-import os, signal, time
-from myisam_advisor.workload.guardian import Guardian
-from myisam_exporter.server.target import Target
-guardian = Guardian(Target("root", socket="/nonexistent"), 1)
-for _ in range(100):
-    if os.readlink(f"/proc/{guardian.process}/fd/1") == "/dev/null":
-        break
-    time.sleep(0.1)
-os.kill(guardian.process, signal.SIGSTOP)
-print(guardian.process, flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
+TARGET = Target(user="root", socket=Path("/nowhere"))
 
 
-def test_a_data_directory_that_another_recording_has_is_not_recorded(tmp_path: Path) -> None:
-    directory = os.open(tmp_path, os.O_RDONLY)
-    fcntl.flock(directory, fcntl.LOCK_EX)
-    try:
-        with Guardian(Target("root", socket=tmp_path / "none"), 1) as guardian, pytest.raises(UserError, match="another recording of this server is going on"):
-            guardian.hold(tmp_path, os.geteuid())
-    finally:
-        os.close(directory)
+def test_a_guardian_whose_pipe_is_closed_a_moment_before_it_is_gone_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel closes the files of a process that is killed first: on a slow machine it was said to try still, and nobody gave the settings back."""
+
+    def be_killed(target: Target, timeout_seconds: int, own: tuple[int, int], others: tuple[int, int]) -> None:
+        for descriptor in (*own, *others):
+            os.close(descriptor)
+        time.sleep(0.2)
+        os._exit(1)
+
+    monkeypatch.setattr(guardian, "_live", be_killed)
+    with pytest.raises(GuardianGoneError):
+        Guardian(TARGET, 1).finish()
 
 
-def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with Guardian(Target("root", socket=tmp_path / "none"), 1) as guardian, pytest.raises(UserError, match="is not ready"):
-        guardian.hold(tmp_path, os.geteuid())
-    # It has let go of the directory.
-    directory = os.open(tmp_path, os.O_RDONLY)
+@pytest.mark.parametrize(("lives", "why"), [(True, "it did not say so within 0 s"), (False, "it ended")])
+def test_one_that_is_late_is_not_said_to_have_ended(monkeypatch: pytest.MonkeyPatch, lives: bool, why: str) -> None:
+    def wait(target: Target, timeout_seconds: int, own: tuple[int, int], others: tuple[int, int]) -> Any:
+        for descriptor in others:
+            os.close(descriptor)
+        if lives:
+            while os.read(own[0], 1000):
+                pass  # until the recorder's end of the pipe is closed
+        os._exit(0)
 
-    def is_free() -> bool:
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        return False
-
-    assert wait_for(is_free, 30)
-    os.close(directory)
-
-
-def test_whoever_reads_a_killed_recorders_output_sees_its_end_while_the_guardian_goes_on() -> None:
-    done = subprocess.run([sys.executable, "-c", LEFT_BEHIND], capture_output=True, text=True, check=False, timeout=60)
-    os.kill(int(done.stdout), 9)
+    monkeypatch.setattr(guardian, "_live", wait)
+    monkeypatch.setattr(guardian, "PATIENCE_SECONDS", 0.05 if lives else 5.0)
+    watched = Guardian(TARGET, 1)
+    with pytest.raises(UserError) as said:
+        watched.hold(Path("/nowhere"), 0)
+    assert f"is not ready ({why})" in str(said.value)
+    monkeypatch.setattr(guardian, "PATIENCE_SECONDS", 5.0)
+    with pytest.raises(GuardianGoneError):
+        watched.finish()
