@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from myisam_advisor.workload.giving_back import PATIENCE_SECONDS, Duty, fulfil
+from myisam_advisor.workload.server_end import ends_now
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.server.session import Session
@@ -73,7 +74,7 @@ class Guardian:
                 "another recording of this server is going on: two at once would mix up its settings. Run this again when that one has ended."
             )
         if "connection" not in report:
-            raise _not_ready(report)
+            raise self._not_ready(report)
         return int(report["connection"])
 
     def charge(self, duty: Duty) -> None:
@@ -89,7 +90,13 @@ class Guardian:
         self._order(order)
         report = _message(self._reports, PATIENCE_SECONDS)
         if "ready" not in report:
-            raise _not_ready(report)
+            raise self._not_ready(report)
+
+    def _not_ready(self, report: Mapping[str, Any]) -> UserError:
+        why = report.get("problem")
+        if why is None:
+            why = "it ended" if ends_now(self.is_gone) else f"it did not say so within {PATIENCE_SECONDS:.0f} s"
+        return UserError(f"nothing was changed: the process that gives the settings back is not ready ({why}).")
 
     def _order(self, order: Mapping[str, object]) -> None:
         # Where it is gone, there is no answer: that is seen when one is waited for.
@@ -117,7 +124,8 @@ class Guardian:
             report = self._last_report()
         finally:
             os.close(self._reports)
-        if not report and not self.is_gone():
+        # The pipe of a process that is being ended is closed before the process is gone.
+        if not report and not ends_now(self.is_gone):
             return [f"process {self.process} still tries to give the settings back"]
         if not report.get("goes on"):
             with contextlib.suppress(ChildProcessError):
@@ -134,11 +142,6 @@ class Guardian:
         while report and "problems" not in report:
             report = _message(self._reports, max(0.0, deadline - time.monotonic()))
         return report
-
-
-def _not_ready(report: Mapping[str, Any]) -> UserError:
-    why = report.get("problem", "it ended")
-    return UserError(f"nothing was changed: the process that gives the settings back is not ready ({why}).")
 
 
 def _message(descriptor: int, seconds: float) -> dict[str, Any]:
