@@ -10,6 +10,7 @@ from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
 from myisam_advisor.judging.findings import Finding
+from myisam_advisor.remedies.gate import PERSISTED_WINS
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.script import is_offered, is_plain
@@ -109,6 +110,12 @@ def make_plan(
     """The plan of these findings, from the values that hold now; `rates` is what was measured on this machine."""
     known = PlanFacts(facts, rates)
     present = _Present(known)
+    persists = _is_mysql_from(facts, PERSISTS_FROM)
+    if persists:
+        # It stands beside the lines of all of them.
+        findings = [
+            replace(one, cost=one.cost.replace(PERSISTED_WINS, "").replace("  ", " ").strip()) for one in findings
+        ]
     steps: list[Step] = []
     offline: list[tuple[Finding, tuple[Statement, ...]]] = []
     shell: list[ShellLine] = []
@@ -148,7 +155,7 @@ def make_plan(
         [(finding, _queries(finding)) for finding in findings],
         list(_notes(facts, present, ordered, offline, all_lines)),
         [finding for finding in findings if not (finding.commands or finding.my_cnf or finding.init_file)],
-        PERSISTED if settings and _is_mysql_from(facts, PERSISTS_FROM) else "",
+        PERSISTED if settings and persists else "",
         not_seen,
     )
 

@@ -18,8 +18,7 @@
 --   start = 2,544 tables since start; table_open_cache = 64 tables; MyISAM tables = 8 tables.
 -- Expect: Opened_tables stops growing, and key-cache misses fall.
 -- Cost: A file descriptor for each index file and one for each open handler, and a little memory for each, up
---   to 10.5 MiB in all. What SET PERSIST wrote wins over my.cnf: look in
---   performance_schema.persisted_variables.
+--   to 10.5 MiB in all.
 --
 -- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 8 MyISAM
 --   tables are neither checked nor repaired when opened. 8 were written in the last day.
@@ -29,8 +28,7 @@
 --   manual REPAIR TABLE.
 -- Cost: A restart, because the variable is read-only. After a crash the first statement on each table waits
 --   for its check, and for a repair if it needs one: for a table of many gigabytes that can take hours. BACKUP
---   needs disk space for a copy of the data file. What SET PERSIST wrote wins over my.cnf: look in
---   performance_schema.persisted_variables.
+--   needs disk space for a copy of the data file.
 
 -- ==== Online: runs at once, lost at a restart ==============================================================
 -- table-cache-too-small

@@ -317,6 +317,7 @@ def test_on_mysql_8_a_persisted_value_is_told_beside_the_lines_of_my_cnf() -> No
     for form in ("sql", "cnf", "markdown", "json"):
         render = format_named(form).render
         assert PERSISTED in render(plan_of(modern, "key-cache-contention"))
+        assert render(plan_of(modern, "key-cache-contention")).count("persisted_variables") == 1
         assert all(PERSISTED not in render(plan_of(older, "key-cache-contention")) for older in (BULK, mariadb))
 
 
