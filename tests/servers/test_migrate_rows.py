@@ -239,6 +239,25 @@ def test_a_float_at_its_limit_that_stops_the_copy_is_told_and_found(rows: Privat
         assert code or counted in ([], [[(0,)]])
 
 
+HASHED = {
+    "t VARCHAR(300) CHARACTER SET utf8mb4, UNIQUE (t(1)) USING HASH": ("'ab'", "'ac'"), "t TEXT CHARACTER SET utf8mb4, UNIQUE (t(500))": ("CONCAT(REPEAT('a', 500), 'b')", "CONCAT(REPEAT('a', 500), 'c')"),
+    "g GEOMETRY, UNIQUE (g)": ("POINT(1, 2)", "POINT(1, 3)"), "g POINT, UNIQUE (g)": ("POINT(1, 2)", "POINT(1, 3)"), "b BLOB, UNIQUE (b(1)) USING HASH": ("'ab'", "'ac'"), "t TEXT CHARACTER SET utf8mb4, UNIQUE (t)": ("'ab'", "'ac'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "values"), HASHED.items())
+def test_rows_that_a_hash_lets_in_are_told_and_found(rows: PrivateServer, columns: str, values: tuple[str, str]) -> None:
+    if "mariadb" not in rows.binaries.name:
+        pytest.skip("it has no such index")
+    for to in engines(rows):
+        assert made(rows, columns, "INSERT INTO t VALUES (NULL), (NULL)", *(f"INSERT IGNORE INTO t VALUES ({value})" for value in values))
+        prediction = told(rows, STRICT, to)
+        if prediction.errors:
+            continue
+        shown = [rows.execute("SET SESSION sql_mode = 'ONLY_FULL_GROUP_BY'", change.statement) for change in prediction.changes if change.id == "hash-prefix"]
+        assert (altered(rows, STRICT, to) == 1062) == any(shown)
+
+
 @pytest.mark.parametrize("sql_mode", ["", STRICT])
 @pytest.mark.parametrize("default", ["NOT NULL DEFAULT 99999999.99", "DEFAULT -99999999.99", "NOT NULL DEFAULT 9999.5", "NOT NULL", "NULL"])
 def test_a_default_at_the_limit_of_a_float_is_told(rows: PrivateServer, default: str, sql_mode: str) -> None:

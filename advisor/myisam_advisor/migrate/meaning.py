@@ -15,6 +15,7 @@ from myisam_advisor.migrate.counter_meaning import counter_changes, counter_limi
 from myisam_advisor.migrate.float_limits import rows_at_limit
 from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
 from myisam_advisor.migrate.generated_meaning import generated_changes
+from myisam_advisor.migrate.hash_prefixes import hash_prefixes
 from myisam_advisor.migrate.kept_texts import kept_changes
 from myisam_advisor.migrate.key_lengths import CUT_CHARACTERS, OLD_PART_BYTES, whole_texts
 from myisam_advisor.migrate.misread_members import misread_changes
@@ -51,6 +52,7 @@ def changes(subject: Subject) -> tuple[Change, ...]:
         lost_dates,
         generated_changes,
         counter_limits,
+        hash_prefixes,
         _short_years,
         _of_any,
         *of_engine,

@@ -37,7 +37,7 @@ ELSEWHERE = "by what took how long on another machine: on yours half or four tim
 # What somebody has to look at, table by table.
 NAMED = frozenset({
     "merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked", "disk-full", "statement-time", "generated-refused", "document-numbers",
-    "row-beyond-log", "foreign-key-alive", "float-limit", "counter-beyond", "check-refused", "dates-lost",
+    "row-beyond-log", "foreign-key-alive", "float-limit", "counter-beyond", "hash-prefix", "check-refused", "dates-lost",
     "default-lost", "members-misread",
 })  # fmt: skip
 

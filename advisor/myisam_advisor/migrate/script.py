@@ -40,7 +40,7 @@ LARGE_BYTES = 1 << 30
 # What is to be looked at before the ALTER: it may stop it, or an INSERT long afterwards.
 TO_LOOK_AT = frozenset({
     "zero-dates", "full-row", "check-refused", "prefix-shortened", "dates-lost", "generated-refused", "document-numbers", "row-beyond-log",
-    "foreign-key-alive", "float-limit", "counter-beyond", "default-lost",
+    "foreign-key-alive", "float-limit", "counter-beyond", "hash-prefix", "default-lost",
 })  # fmt: skip
 # Why an ALTER stands in comments, and what is to be done first.
 HELD = {

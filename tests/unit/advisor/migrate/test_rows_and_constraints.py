@@ -18,10 +18,11 @@ from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import Machine
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.frm_column_bytes import is_impossible, is_impossible_date
-from myisam_exporter.files.structure import Column, Structure
+from myisam_exporter.files.structure import LARGEST_BLOB, Column, Index, Part, Structure
 
 from .test_migrate import LATIN1, MARIADB, MYSQL, OLD, index, integer, migration, table
 
+UTF8MB4 = 45
 KEYED = table(integer(), indexes=(index((0, 4), name="PRIMARY", unique=True),))
 SIGNED = (NUMBER, 4, False)
 BLOBS = table(integer(), Column("b", types.LONG_BLOB, types.LARGEST_BLOB, 63, True), Column("c", types.TINY_BLOB, 255, 63, True))
@@ -181,6 +182,21 @@ def test_a_float_at_its_limit_is_told_of_where_mariadb_is_strict() -> None:
         assert "Error 1264: a row with the largest value of f, h" in one.what
     for kind in (MYSQL, OLD, of_variables("mariadb", (10, 11), {"sql_mode": ""})):
         assert "float-limit" not in [change.id for change in predicted(floats, kind).changes]
+
+
+@pytest.mark.parametrize(
+    ("parts", "to", "shown"),
+    [
+        ([(1, 40, True)], "InnoDB", "SELECT LEFT(`w`, 10), COUNT(*) FROM `s`.`t` WHERE `w` IS NOT NULL GROUP BY LEFT(`w`, 10) HAVING COUNT(*) > 1 LIMIT 10;"),
+        ([(0, 4, False), (2, 8, True)], "Aria", "SELECT `id`, HEX(LEFT(`g`, 8)), COUNT(*) FROM `s`.`t` WHERE `id` IS NOT NULL AND `g` IS NOT NULL GROUP BY `id`, HEX(LEFT(`g`, 8)) HAVING COUNT(*) > 1 LIMIT 10;"),
+        ([(2, 25, True)], "InnoDB", None), ([(3, 10, True)], "InnoDB", None), ([(1, 0, False)], "InnoDB", None), ([(1, 3600, True)], "InnoDB", None),
+    ],
+)  # fmt: skip
+def test_rows_that_a_hash_of_a_part_lets_in_are_shown(parts: list[tuple[int, int, bool]], to: str, shown: str | None) -> None:
+    columns = (integer(), Column("w", types.BLOB, 65_535, UTF8MB4, True), Column("g", types.GEOMETRY, LARGEST_BLOB, 63, True), Column("b", types.BLOB, 65_535, 63, True))
+    hashed = Index("u", True, types.LONG_UNIQUE, tuple(Part(*part) for part in parts), algorithm="HASH")
+    told = [one.statement for one in changes(Subject(("s", "t"), table(*columns, indexes=(hashed,)), to, MARIADB)) if one.id == "hash-prefix"]
+    assert told == ([] if shown is None else [shown])
 
 
 @pytest.mark.parametrize(
