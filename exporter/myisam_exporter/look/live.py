@@ -10,7 +10,7 @@ from myisam_exporter.collectors.status import THREADS_RUNNING
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.errors import ServerLostError, UserError
 from myisam_exporter.look.fact_set import FactSet
-from myisam_exporter.look.interval import Interval
+from myisam_exporter.look.interval import RESTART_TOLERANCE_SECONDS, Interval
 from myisam_exporter.look.queue_glances import QueueGlances
 from myisam_exporter.look.snapshot import take_snapshot
 from myisam_exporter.outside.numbers import LARGEST_WHOLE
@@ -51,19 +51,20 @@ def collect_facts(
         context.one_pass = not interval_seconds
         if not interval_seconds:
             return Interval(take_snapshot(context)).facts()
+        began = time.monotonic()
         before = take_snapshot(context, begins_interval=True)
         try:
             readings = _Readings(context)
             observe(interval_seconds, readings.count(interval_seconds), readings.take)
             interval = Interval(take_snapshot(context), before)
         except ServerLostError as error:
-            raise _restarted(target, timeout_seconds) or error from None
+            raise _came_back(target, timeout_seconds, began) or error from None
     interval.refuse_restart()
     return interval.facts()
 
 
-def _restarted(target: Target, timeout_seconds: int) -> ServerLostError | None:
-    """What to say when the server is back within a moment: that it restarted; None when it is not."""
+def _came_back(target: Target, timeout_seconds: int, began: float) -> ServerLostError | None:
+    """What to say when the server answers again within a moment: that it restarted since the interval began, or did not; None when it does not answer."""
     deadline = time.monotonic() + RESTART_SECONDS
     while True:
         try:
@@ -74,9 +75,12 @@ def _restarted(target: Target, timeout_seconds: int) -> ServerLostError | None:
             if time.monotonic() >= deadline:
                 return None
             time.sleep(MINIMUM_STEP_SECONDS)
+    what, help_it = "restarted between the two samples, or closed the connection", "Run again."
+    if uptime is not None and uptime > time.monotonic() - began + RESTART_TOLERANCE_SECONDS:
+        what = f"closed the connection between the two samples, or did not answer within {timeout_seconds} s; it did not restart"
+        help_it = "Run again; --timeout allows more time."
     return ServerLostError(
-        f"the server at {target.label} restarted between the two samples, or closed the connection{up_for(uptime)}: "
-        "nothing can be said of this interval. Run again."
+        f"the server at {target.label} {what}{up_for(uptime)}: nothing can be said of this interval. {help_it}"
     )
 
 
