@@ -36,6 +36,8 @@ from myisam_advisor.trial.private.unprivileged import expect_not_root, own_numbe
 START_SECONDS = 60.0
 INITIALISE_SECONDS = 120.0
 STOP_SECONDS = 20.0
+# Where its data are used afterwards: on a slow disk it writes its buffers out for long, and tables of one that is killed meanwhile are damaged.
+WRITE_OUT_SECONDS = 300.0
 # A backtrace has some kilobytes, and what matters was said before it.
 LOG_TAIL_BYTES = 32 << 10
 # "$0" is the log, "$@" the server: the shell opens the file as the server's user.
@@ -186,11 +188,11 @@ class PrivateServer:
                 with contextlib.suppress(driver().error), contextlib.closing(self.connect()):
                     return
             time.sleep(0.05)
-        self.stop()
+        self.stop(patience_seconds=STOP_SECONDS)
         raise self._failure(f"{self.binaries.name} did not start", self._log_tail())
 
-    def stop(self, signal_number: int = signal.SIGTERM) -> None:
-        """End the server: politely first, by SIGKILL when it does not go."""
+    def stop(self, signal_number: int = signal.SIGTERM, patience_seconds: float = WRITE_OUT_SECONDS) -> None:
+        """End the server: politely first, by SIGKILL when it does not go in that time."""
         process, self.process = self.process, None
         if self._room is not None:
             self._room.end()
@@ -199,7 +201,7 @@ class PrivateServer:
         process.send_signal(signal.SIGCONT)  # a server that a test stopped cannot hear SIGTERM
         process.send_signal(signal_number)
         try:
-            process.wait(STOP_SECONDS)
+            process.wait(patience_seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -212,7 +214,7 @@ class PrivateServer:
 
     def close(self) -> None:
         """Stop the server and remove its directory, if this object made it."""
-        self.stop()
+        self.stop(patience_seconds=STOP_SECONDS)
         if self._reaped:
             self._reaped.remove()
 
