@@ -106,10 +106,8 @@ def test_a_table_that_an_alter_copies_is_not_optimized_besides() -> None:
     worn = {**full, "table_name": "old", "max_data_bytes": (1 << 48) - 1}
     plan = plan_of({"facts": {"tables": [full, worn]}}, "fragmented-table", "table-near-size-limit")
     offline = {tuple(sorted(finding.rule for finding in one.findings)): texts(one.statements) for one in plan.offline}
-    assert offline == {
-        ("fragmented-table", "table-near-size-limit"): ("ALTER TABLE `shop`.`log` MAX_ROWS=0 AVG_ROW_LENGTH=0;",),
-        ("fragmented-table",): ("OPTIMIZE TABLE `shop`.`old`;",),
-    }
+    assert offline.pop(("fragmented-table", "table-near-size-limit")) == ("ALTER TABLE `shop`.`log` MAX_ROWS=0 AVG_ROW_LENGTH=0;",)
+    assert offline == {("fragmented-table",): ("OPTIMIZE TABLE `shop`.`old`;",)}
 
 
 def grown_both_ways(free_bytes: int) -> ChangePlan:
