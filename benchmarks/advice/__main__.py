@@ -31,6 +31,7 @@ from benchmarks.advice.record import AVERTED, MEASURED, RESULTS, SKIPPED, Record
 from benchmarks.advice.scenarios import Scenario, all_scenarios
 from benchmarks.advice.stage import Stage
 from benchmarks.advice.tally import known_cases
+from benchmarks.advice.twice import wanted_again
 from benchmarks.advice.work import NOBODY, OURS, Pace, Session, answers
 from myisam_advisor.errors import TrialError
 from myisam_advisor.texts.units import unit_named, unit_names
@@ -57,6 +58,7 @@ class Run:
     ask_again: bool = False
     of: Collection[str] | None = None
     only: Collection[str] | None = None
+    again_on: str | None = None
     grace_seconds: float = float("inf")
 
     @property
@@ -112,7 +114,7 @@ def do_scenario(scenario: Scenario, server: str, asked: Sequence[Adviser], run: 
             stage = Stage(scenario, binaries, directory.path, run.pace.run_seconds)
             session = Session(
                 scenario, stage, asked, known, lambda line: channel.send(dict(line)), ask, run.pace,
-                untouching(scenario.uses_innodb_on(server)), elsewhere, run.searches, run.ask_again, run.of, run.only,
+                untouching(scenario.uses_innodb_on(server)), elsewhere, run.searches, run.ask_again, run.of, run.only, run.again_on,
             )  # fmt: skip
             session.do()
 
@@ -246,6 +248,11 @@ def paced(
     help="Ask the advisers anew (with --of: these alone); what was measured of changes stays.",
 )
 @click.option(
+    "--again",
+    is_flag=True,
+    help=f"Measure again the changes of {OURS} that were clear on another kind of processor and were not measured on this one, and nothing else.",
+)
+@click.option(
     "--keep",
     default=RESULTS,
     type=click.Path(path_type=Path, file_okay=False),
@@ -254,7 +261,7 @@ def paced(
 )
 def main(
     only: tuple[str, ...], servers: tuple[str, ...], budget: float | None, short: bool, searches: int, of: tuple[str, ...], sampled: int | None,
-    ask_again: bool, keep: Path,
+    ask_again: bool, again: bool, keep: Path,
 ) -> None:  # fmt: skip
     """Measure what is not known yet, and say what came of it."""
     keep_place()
@@ -266,9 +273,13 @@ def main(
                 f"there is no adviser {', '.join(wrong)} here: there are {', '.join(one.name for one in asked)}."
             )
         whose = frozenset(of) or None
-        drawn = sample.wanted(known_cases(all_scenarios(), keep), sampled, OURS) if sampled else {}
+        here, drawn = machine_name() if again else None, None
         waiting = [one for one in wanted if ask_again or not is_whole(keep, *one, asked, pace, searches, whose)]
-        if sampled:
+        if here:
+            drawn = wanted_again(known_cases(all_scenarios(), keep), OURS, here)
+            waiting = [(one, server) for one, server in wanted if (one.name, server) in drawn]
+        elif sampled:
+            drawn = sample.wanted(known_cases(all_scenarios(), keep), sampled, OURS)
             waiting = [(one, server) for one, server in waiting if is_left(keep, one.name, server, drawn, pace)]
         if len(waiting) < len(wanted):
             click.echo(f"{len(wanted) - len(waiting)} of {len(wanted)} are known already", err=True)
@@ -277,8 +288,8 @@ def main(
             be_polite()
             for scenario, server, own in paced(waiting, pace, seconds):
                 click.echo(f"{scenario.name} on {server}", err=True)
-                keys = drawn[scenario.name, server] if sampled else None
-                _done(scenario, server, asked, Run(keep, own, searches, ask_again, whose, keys, grace))
+                keys = drawn[scenario.name, server] if drawn is not None else None
+                _done(scenario, server, asked, Run(keep, own, searches, ask_again, whose, keys, here, grace))
     except (TrialError, UserError) as error:
         click.echo(f"bench: {error}", err=True)
         sys.exit(2)

@@ -16,6 +16,7 @@ from benchmarks.advice.record import MEASURED, RESULTS, SEARCHED, SKIPPED, Line,
 from benchmarks.advice.sample import Sample, samples
 from benchmarks.advice.scenarios import FAULT, KINDS, Scenario, all_scenarios
 from benchmarks.advice.tally import Case, Tally, best_of, is_shown, known_cases, names, tallies
+from benchmarks.advice.twice import in_words, measured_twice, processor
 from myisam_advisor.catalogue.forecasts import Model
 
 PAGE, DATA = "advice.md", "advice.json"
@@ -87,6 +88,7 @@ def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[T
             *_table(found),
             *_samples(samples(cases)),
             *_blanks(cases),
+            *_twice(cases),
             *_told(found),
             *_damages(found),
             *_forecasts(outcomes(folder)),
@@ -187,6 +189,18 @@ def _blanks(cases: Sequence[Case]) -> list[str]:
     return [
         f"How far to trust it: {len(lines)} changes that cannot touch a load were measured all the same: {wrong} of them came out as faster or slower.\n"
     ]
+
+
+def _twice(cases: Sequence[Case]) -> list[str]:
+    """What another kind of processor says of the same changes."""
+    found = measured_twice(cases)
+    rows = [
+        [one.scenario, one.server, _short(one.key), *(f"{ratio_of(line)}, {processor(line['machine'])}" for line in one.both)]
+        for one in found
+        if one.is_contradicted
+    ]  # fmt: skip
+    table = [*_markdown(["scenario", "server", "change", "first", "then"], rows), ""] if rows else []
+    return [f"{in_words(found)}\n", *table] if found else []
 
 
 def _told(found: Sequence[Tally]) -> list[str]:

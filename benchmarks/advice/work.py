@@ -28,6 +28,7 @@ from benchmarks.advice.record import (
 from benchmarks.advice.scenarios import Scenario
 from benchmarks.advice.search import as_pieces
 from benchmarks.advice.stage import Player, Stage, under_load
+from benchmarks.advice.twice import of_this_processor
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.rounds import Limits
 
@@ -82,15 +83,19 @@ class Session:
     ask_again: bool = False
     of: Collection[str] | None = None
     only: Collection[str] | None = None
+    again_on: str | None = None
 
     def do(self) -> None:
-        """Everything that is not known yet, until the time is over; where there are `only` these keys, of changes these, each alone."""
+        """Everything that is not known yet, until the time is over; where there are `only` these keys, of changes these, each alone.
+
+        `again_on` this machine, what other kinds of processors measured is not known.
+        """
         self._ask()
         advice = measured_for(advice_of(self.known), self.of)
         advice.sort(key=lambda one: one.adviser != OURS)
         # Ours first: where time is short, at least that is known.
         for one in advice:
-            for piece in pieces_left(one, self.known, self.pace.piece_seconds, self.only):
+            for piece in pieces_left(one, self._known_here, self.pace.piece_seconds, self.only):
                 if self.is_over:
                     return
                 self._measure(piece)
@@ -105,6 +110,10 @@ class Session:
         space = self.scenario.search_on(self.stage.binaries.flavour)
         if self.searches and space:
             self._search(space)
+
+    @property
+    def _known_here(self) -> Sequence[Line]:
+        return self.known if self.again_on is None else of_this_processor(self.known, self.again_on)
 
     @property
     def _measured(self) -> set[str]:
