@@ -24,7 +24,6 @@ from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.slow_log import UNINDEXED_LOG
 from myisam_advisor.remedies.sort_space import space_refusal
 from myisam_advisor.remedies.statements.base import Change, Name, Phase, Statement
-from myisam_advisor.remedies.statements.key_caches import CacheIndex
 from myisam_advisor.remedies.statements.tables import RepairPartitions
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import count, object_name, printable, size
@@ -99,10 +98,11 @@ class Refusals:
         if isinstance(command, SetGlobal) and command.variable in RESIZES_KEY_CACHE:
             said.lost_caches.add(command.cache)
             return why
-        if isinstance(command, CacheIndex) and command.table and command.cache in said.lost_caches:
-            said.lost_tables.add(command.table)
+        name = command.table or (command.table_alone,)
+        if command.assigned_to and command.assigned_to in said.lost_caches:
+            said.lost_tables.add(name)
             return why
-        if command.phase is Phase.LOAD and command.table in said.lost_tables:
+        if command.phase is Phase.LOAD and name in said.lost_tables:
             return why
         return ""
 
@@ -276,7 +276,7 @@ class Refusals:
 def _leaves_its_merge_table(command: Statement, row: Row, taken: Sequence[Row]) -> str:
     """A MERGE table can be opened only while all of its members are there, as MyISAM tables made like it."""
     merged = row.get("merge_tables")
-    if merged is None or not (command.redefines or row in taken):
+    if merged is None or not (command.redefines or row in taken) or _drops_all_of(str(merged), command, row):
         return ""
     name = object_name(str(row["schema_name"]), str(row["table_name"]))
     belongs = f"{name} belongs to a MERGE table ({printable(str(merged))}), and"
@@ -287,12 +287,20 @@ def _leaves_its_merge_table(command: Statement, row: Row, taken: Sequence[Row]) 
             f"No table is renamed or dropped that a MERGE table needs: {belongs} every statement on that one fails with error 1168 once no table has this name. "
             f"First give the MERGE table a list without it (ALTER TABLE ... UNION=(...)).{unless}"
         )
+    what = command.verb or "CREATE OR REPLACE TABLE"
     if Change.INTO_INNODB in command.changes:
         return (
-            f"No {command.verb}: {belongs} every statement on that one fails with error 1168 once a member has another engine. "
+            f"No {what}: {belongs} every statement on that one fails with error 1168 once a member has another engine. "
             f"First replace the MERGE table, by a view with UNION ALL or by one table with all rows.{unless}"
         )
     return (
-        f"No {command.verb}: {belongs} statements on that one fail with error 1168 while a member is made in another way. "
+        f"No {what}: {belongs} statements on that one fail with error 1168 while a member is made in another way. "
         f"Change the MERGE table and all of its members together, while nobody uses them.{unless}"
     )
+
+
+def _drops_all_of(merged: str, command: Statement, row: Row) -> bool:
+    """Whether the MERGE tables go with their member: where both are named without a database, both are in the same one."""
+    same = (str(row["schema_name"]),) if command.table_alone else ()
+    dropped = {".".join(name if len(name) == 2 else (*same, *name)) for name in command.dropped_names}
+    return dropped.issuperset(merged.split(", "))

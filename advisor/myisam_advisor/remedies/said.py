@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field
 
+from myisam_advisor.remedies.statements.base import Name
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 
@@ -16,7 +17,7 @@ class Said:
     cost: dict[str, None] = field(default_factory=dict)
     undo: dict[str, None] = field(default_factory=dict)
     lost_caches: set[str] = field(default_factory=set)
-    lost_tables: set[tuple[str, str]] = field(default_factory=set)
+    lost_tables: set[Name] = field(default_factory=set)
 
     def refuse(self, sentences: Iterable[str]) -> None:
         """Why something may not run, and what to do instead."""

@@ -141,6 +141,16 @@ class Statement(ABC):
         return ()
 
     @property
+    def dropped_names(self) -> tuple[Name, ...]:
+        """All tables that are dropped together with this one, itself among them."""
+        return ()
+
+    @property
+    def assigned_to(self) -> str:
+        """The key cache that its tables' indexes go into; empty where it assigns none."""
+        return ""
+
+    @property
     def writes_definition(self) -> bool:
         """Whether the server writes the table's definition anew, as it has read it: every ALTER TABLE that sets an option or copies the table does (tried on MySQL 5.5 and 5.6)."""
         return False

@@ -24,6 +24,11 @@ class CacheIndex(Statement):
         """The table."""
         return only([self.name])
 
+    @property
+    def assigned_to(self) -> str:
+        """The cache."""
+        return self.cache
+
     def taken_back(self, now: Now) -> Statement:
         """Into the default one, where every table begins."""
         return CacheIndex(self.name, partitioned=self.partitioned)

@@ -81,6 +81,16 @@ class OwnStatement(Statement):
         return self.read.taken_names
 
     @property
+    def dropped_names(self) -> tuple[Name, ...]:
+        """As its words tell."""
+        return self.read.dropped_names
+
+    @property
+    def assigned_to(self) -> str:
+        """As its words tell."""
+        return self.read.assigned_to
+
+    @property
     def writes_definition(self) -> bool:
         """As its words tell."""
         return self.read.writes_definition

@@ -39,6 +39,9 @@ _FULL = rf"{_NAME}\.{_NAME}"
 _LOOSE = rf"(?:{_NAME}\.)?{_NAME}"
 # MySQL and MariaDB know LOCAL as another word for it.
 _UNLOGGED = r"(?: (?:NO_WRITE_TO_BINLOG|LOCAL))"
+# Behind a comma another variable may stand.
+_VALUE_WORD = r"(?:'[^'\\]*'|[^\s;`,'])+"
+_ONE_VALUE = rf"{_VALUE_WORD}(?:\s+{_VALUE_WORD})*"
 _OPTIONS = r"\w+=\w+(?: \w+=\w+)*"
 
 # Whole statements, with other spaces than ours or no semicolon.
@@ -121,7 +124,10 @@ def _options(found: re.Match[str], command: Sql) -> Statement:
 # Each reads what it is made of; where that is written in another way, the statement keeps its author's.
 _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Sql], Statement]], ...] = (
     (
-        late_pattern(rf"SET GLOBAL (?:(?P<cache>{_NAME})\.)?(?P<variable>[A-Za-z_]\w*) = (?P<value>[^;`]+);", re.ASCII),
+        late_pattern(
+            rf"(?i:SET\s+GLOBAL)\s+(?:(?P<cache>{_NAME})\.)?(?P<variable>[A-Za-z_]\w*)\s*:?=\s*(?P<value>{_ONE_VALUE})\s*(?:;\s*)?",
+            re.ASCII,
+        ),
         _set,
     ),
     (

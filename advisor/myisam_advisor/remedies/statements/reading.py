@@ -43,8 +43,9 @@ class Reading:
     """What is known of a statement.
 
     `verb` as Statement has it. `table`: schema and table, where it names exactly one so; `table_alone`: the table, where it names exactly one, without its
-    schema. `names`: all tables that it does the same to. `taken_names`: those that no table has any more, as it renames or drops them. `at_once`: it takes a
-    moment, whatever the table's size.
+    schema. `names`: all tables that it does the same to. `taken_names`: those that no table has any more, as it renames or drops them;
+    `dropped_names`: those that it drops, of each table alone too. `assigned_to`: the key cache that CACHE INDEX names. `at_once`: it takes a moment, whatever the
+    table's size.
     """
 
     verb: str = ""
@@ -59,6 +60,8 @@ class Reading:
     table_alone: str = ""
     names: tuple[Name, ...] = ()
     taken_names: tuple[Name, ...] = ()
+    dropped_names: tuple[Name, ...] = ()
+    assigned_to: str = ""
 
     def of_each_table(self) -> tuple[Reading, ...]:
         """The same statement of each table that it names, alone."""
@@ -91,7 +94,9 @@ def reading_of(text: str) -> Reading:
     quiet = len(keys) > 1 and keys[1] in _UNLOGGED
     is_maintenance = first in _MAINTENANCE and keys[1 + quiet : 2 + quiet] in (["TABLE"], ["TABLES"])
     verb = f"{first} TABLE" if is_maintenance else ""
-    places = _places(keys)
+    # The commas of a CREATE TABLE stand between columns and options.
+    places = _places(keys)[: 1 if first == "CREATE" else None]
+    taken = _taken(words, keys, places) if keys[1:2] in (["TABLE"], ["TABLES"]) else ()
     return Reading(
         verb,
         _only(_names(words, places)),
@@ -99,9 +104,12 @@ def reading_of(text: str) -> Reading:
         quiet and (first in _MAINTENANCE or first == "FLUSH"),
         verb == "REPAIR TABLE" and keys[-1] == "USE_FRM",
         changes_data,
+        redefines=keys[:4] == ["CREATE", "OR", "REPLACE", "TABLE"],
         table_alone=_alone(words, places[0]) if len(places) == 1 else "",
         names=_several(words, keys, places),
-        taken_names=_taken(words, keys, places) if keys[1:2] in (["TABLE"], ["TABLES"]) else (),
+        taken_names=taken,
+        dropped_names=taken if first == "DROP" else (),
+        assigned_to=unquoted(words[-1]) if first == "CACHE" and keys[-2:-1] == ["IN"] else "",
     )
 
 

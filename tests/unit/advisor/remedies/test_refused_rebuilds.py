@@ -77,6 +77,7 @@ def test_a_member_of_a_merge_table_stays_like_it(command: Statement) -> None:
 @pytest.mark.parametrize(("words", "says"), [
     ("ALTER TABLE {} RENAME TO x.u;", "no table has this name"), ("ALTER TABLE {} RENAME u, DISABLE KEYS;", "no table has this name"), ("RENAME TABLE {} TO x.u;", "no table has this name"),
     ("drop table if exists {}", "no table has this name"), ("DROP TABLE x.a, {}, x.b;", "no table has this name"), ("RENAME TABLE x.a TO x.b, {} TO x.c;", "no table has this name"), ("ALTER TABLE {} ADD c INT;", "made in another way"),
+    ("CREATE OR REPLACE TABLE {} (a INT, b INT);", "No CREATE OR REPLACE TABLE: "), ("create or replace table {} SELECT y.a, z.b FROM y, z;", "made in another way"), ("CREATE OR REPLACE TABLE {} (a INT) ENGINE=InnoDB;", "another engine"),
 ])  # fmt: skip
 @pytest.mark.parametrize("name", ["`x`.`t`", "x.t", "t", "`T`"])
 def test_a_merge_table_keeps_its_members_under_their_names(words: str, says: str, name: str) -> None:
@@ -91,10 +92,18 @@ def test_a_merge_table_keeps_its_members_under_their_names(words: str, says: str
     assert admitted(command, tables=table(row_format="dynamic", rows=10, fixed_row_bytes=9)).remedy.commands == (command,)
 
 
-@pytest.mark.parametrize("words", ["TRUNCATE TABLE x.t;", "DROP TEMPORARY TABLE x.t;", "ALTER TABLE x.u RENAME TO x.t;", "ALTER TABLE y.t RENAME TO y.u;", "ALTER TABLE x.t RENAME COLUMN a TO b;", "ALTER TABLE tt RENAME TO u;", "RENAME TABLE x.t TO x.old, x.fresh TO x.t;", "RENAME TABLE x.a TO x.t, y.t TO x.b;", "DROP TABLE y.t, x.tt;"])
+@pytest.mark.parametrize("words", ["TRUNCATE TABLE x.t;", "DROP TEMPORARY TABLE x.t;", "ALTER TABLE x.u RENAME TO x.t;", "ALTER TABLE y.t RENAME TO y.u;", "ALTER TABLE x.t RENAME COLUMN a TO b;", "ALTER TABLE tt RENAME TO u;", "RENAME TABLE x.t TO x.old, x.fresh TO x.t;", "RENAME TABLE x.a TO x.t, y.t TO x.b;", "DROP TABLE y.t, x.tt;", "CREATE TABLE x.t (a INT);", "CREATE OR REPLACE TEMPORARY TABLE x.t (a INT);", "CREATE OR REPLACE TABLE x.whole (a INT, b INT) SELECT x.t FROM x.t;", "DROP TABLE x.whole, x.t;", "DROP TABLE IF EXISTS t, u, whole;"])
 def test_what_leaves_a_member_its_name_passes(words: str) -> None:
     command = parsed(statement(words))
     assert admitted(command, tables=MERGED).remedy.commands == (command,)
+
+
+@pytest.mark.parametrize("words", ["DROP TABLE x.whole, x.t;", "DROP TABLE x.other, x.t;", "DROP TABLE whole, other, x.t;", "DROP TABLE y.whole, x.other, x.t;", "RENAME TABLE x.whole TO x.a, x.other TO x.b, x.t TO x.c;"])
+def test_a_member_is_dropped_with_all_of_its_merge_tables_or_not_at_all(words: str) -> None:
+    """Tried on MySQL 5.5 and MariaDB 10.11: a MERGE table that is renamed wants its members as before."""
+    tables = table(row_format="dynamic", rows=10, fixed_row_bytes=9, merge_tables="x.other, x.whole")
+    assert admitted(parsed(statement(words)), tables=tables).remedy.commands == ()
+    assert admitted(parsed(statement("DROP TABLE x.whole, x.t, x.other;")), tables=tables).remedy.commands
 
 
 @pytest.mark.parametrize("command", [OPTIMIZE, REPAIR, AlterTable(TABLE, (option(PACK_KEYS=0),)), AlterTable(TABLE, (option(MAX_ROWS=0, AVG_ROW_LENGTH=0),)), AlterKeys(TABLE, enabled=True), parsed(statement("ANALYZE TABLE {};", NAME)), parsed(statement("ALTER TABLE {} FORCE;", NAME))])

@@ -82,6 +82,19 @@ def test_a_file_of_a_rebuild_beside_one_of_them_is_looked_at_first() -> None:
     assert command.is_offered
 
 
+@pytest.mark.parametrize(("assigned", "loaded"), [
+    ("CACHE INDEX `x`.`t` IN hot;", "LOAD INDEX INTO CACHE `x`.`t`;"), ("CACHE INDEX x.t IN hot", "LOAD INDEX INTO CACHE x.t;"), ("CACHE INDEX t IN `hot`;", "LOAD INDEX INTO CACHE t IGNORE LEAVES;"),
+    ("CACHE INDEX x.a INDEX (i, j), x.t IN hot;", "LOAD INDEX INTO CACHE x.t, x.a;"),
+])  # fmt: skip
+@pytest.mark.parametrize("made", ["SET GLOBAL hot.key_buffer_size = 8388608;", "SET GLOBAL `hot`.key_buffer_size=8388608", "set global hot.key_buffer_size := 8388608;"])
+def test_no_table_goes_into_a_key_cache_that_an_old_server_was_not_to_make(made: str, assigned: str, loaded: str) -> None:
+    commands = tuple(map(own, (made, assigned, loaded)))
+    tables = [{**FINE, "table_name": name} for name in "at"]
+    assert not admitted_all(commands, server={"flavour": "mysql", "version": "5.0.45", "version_number": 50045}, tables=tables)
+    assert len(admitted_all(commands, **OLD, tables=tables)) == 3
+    assert len(admitted_all(commands[1:], server={"flavour": "mysql", "version": "5.0.45", "version_number": 50045}, tables=tables)) == 2
+
+
 def test_all_of_them_are_locked() -> None:
     facts = complete(facts_from_document({"schema": 1, **OLD, "tables": [{**FINE, "table_name": name} for name in "at"], "host": {"memory_available_bytes": 1 << 33}}))
     assert in_words(price_of(Remedy((own("OPTIMIZE TABLE x.a, x.t;"),)), PlanFacts(facts))).startswith("locks 2 tables, ")

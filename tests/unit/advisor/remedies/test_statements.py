@@ -95,6 +95,8 @@ def test_a_name_is_no_option(made: Statement) -> None:
     [
         ("SET GLOBAL hot.key_buffer_size = 8;", SetGlobal("key_buffer_size", quote_value(8), "hot", written=Sql("SET GLOBAL hot.key_buffer_size = 8;"))),
         ("SET GLOBAL x = 8 ;", SetGlobal("x", quote_value(8), written=Sql("SET GLOBAL x = 8 ;"))),
+        ("set global hot.x=8", SetGlobal("x", quote_value(8), "hot", written=Sql("set global hot.x=8"))),
+        ("SET GLOBAL x := 'a,b';", SetGlobal("x", quote_value("a,b"), written=Sql("SET GLOBAL x := 'a,b';"))),
         ("SET GLOBAL x = 16 * 1024;", SetGlobal("x", None, written=Sql("SET GLOBAL x = 16 * 1024;"))),
         ("CACHE INDEX `a`.`b` IN hot_1;", CacheIndex(TABLE, "hot_1", written=Sql("CACHE INDEX `a`.`b` IN hot_1;"))),
         ("OPTIMIZE LOCAL TABLE `a`.`b`;", OptimizeTable(TABLE, is_unlogged=True, written=Sql("OPTIMIZE LOCAL TABLE `a`.`b`;"))),
@@ -118,7 +120,6 @@ def test_another_spelling_means_the_same_and_stays(text: str, made: Statement) -
         ("FLUSH TABLES `a`.`b` WITH READ LOCK;", Phase.FLUSH, "", TABLE, Logged.UNLESS_TOLD, False),
         ("FLUSH LOCAL TABLES;", Phase.OFFLINE, "", None, Logged.NEVER, False),
         ("LOAD INDEX INTO CACHE `a`.`b` IGNORE LEAVES;", Phase.LOAD, "", TABLE, Logged.NEVER, False),
-        ("SET GLOBAL a=1;", Phase.SET, "", None, Logged.NEVER, False),
         ("DROP TABLE `a`.`b`;", Phase.OFFLINE, "", TABLE, Logged.ALWAYS, True),
         ("PURGE BINARY LOGS BEFORE NOW();", Phase.OFFLINE, "", None, Logged.ALWAYS, False),
         ("alter ignore table a.`b` add key (c)", Phase.OFFLINE, "ALTER TABLE", TABLE, Logged.ALWAYS, True),
@@ -215,6 +216,7 @@ def test_the_default_key_cache_is_not_taken_back_to_0_which_it_refuses(cache: st
         "ALTER TABLE `a`.`b` DROP INDEX c;",
         "DROP TABLE `a`.`b`;",
         "SET GLOBAL a=1, b=2;",
+        "SET GLOBAL a = 1, b = 2;",
     ],
 )
 def test_half_a_way_back_is_none(text: str) -> None:
