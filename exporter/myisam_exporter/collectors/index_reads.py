@@ -9,7 +9,7 @@ MariaDB's INDEX_STATISTICS is asked where this tells nothing: see index_statisti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
@@ -18,6 +18,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, TableName, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import SYSTEM_SCHEMAS, DataDirectoryScan
+from myisam_exporter.files.merge_members import all_members
 from myisam_exporter.files.myi_definition import Key
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.granting import READ_PERFORMANCE_SCHEMA
@@ -91,7 +92,8 @@ class IndexReadsCollector(Collector[IndexReads]):
         scan = pair.other(MYI)
         if isinstance(scan, Unknown):
             return
-        yield INDEX_ROWS.block("indexes", _rows(pair, keys_by_table(scan, pair.after.tables)), extends=True)
+        rows = _rows(pair, keys_by_table(scan, pair.after.tables), all_members(scan))
+        yield INDEX_ROWS.block("indexes", rows, extends=True)
 
 
 def reads_by_table(rows: Iterable[tuple[str | None, ...]]) -> dict[TableName, dict[str, int | None]]:
@@ -112,14 +114,21 @@ def keys_by_table(scan: DataDirectoryScan, wanted: Mapping[TableName, object]) -
     return found
 
 
-def _rows(pair: Pair[IndexReads], keys_of: Mapping[TableName, Sequence[Key]]) -> Iterator[Row]:
+def known_reads(reads: int | None, key: Key, *, is_member: bool) -> int | None:
+    """What was counted, where it is all: of a member of a MERGE table 0 is not, as what is read through that one is counted there."""
+    return None if key.kind in UNCOUNTED or (is_member and reads == 0) else reads
+
+
+def _rows(
+    pair: Pair[IndexReads], keys_of: Mapping[TableName, Sequence[Key]], members: Container[TableName]
+) -> Iterator[Row]:
     for name, counted in pair.after.tables.items():
         keys = keys_of.get(name, ())
         if len(keys) != len(counted):
             continue  # it was altered between the two readings: nobody can say which index is which
-        former = {} if pair.before is None else pair.before.tables.get(name, {})
+        former, is_member = {} if pair.before is None else pair.before.tables.get(name, {}), name in members
         for number, ((index, reads), key) in enumerate(zip(counted.items(), keys, strict=True), 1):
-            known = None if key.kind in UNCOUNTED else reads
+            known = known_reads(reads, key, is_member=is_member)
             yield {
                 "schema_name": name[0],
                 "table_name": name[1],

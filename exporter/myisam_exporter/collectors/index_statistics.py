@@ -4,7 +4,9 @@ INDEX_STATISTICS has the names of used indexes alone. The .frm file of a table h
 were not used, as far as was counted. That is never since the server's start for certain: userstat may be on since later, FLUSH sets the
 counters back, and accounts see those of the tables that they may SELECT from. So beside each number stands for how long its table is as it
 is, and which share of all reads is in the counters, at least. DROP and RENAME leave the counters of a name as they are, an ALTER those of the
-other indexes. Reads of partitioned tables and by FULLTEXT are counted nowhere.
+other indexes. Reads of partitioned tables and by FULLTEXT are counted nowhere, nor what several indexes read together (index_merge) or in
+batches (mrr, BKA): the handlers that do are closed uncounted. A look-up that finds nothing is no row read, in performance_schema of MariaDB
+neither.
 
 Source: sql/handler.cc (update_global_table_stats, update_global_index_stats), sql/sql_show.cc (fill_schema_index_stats) of MariaDB; tried on
 10.11 and 11.8. Percona Server has INDEX_STATISTICS too, but not Rows_read.
@@ -12,7 +14,7 @@ Source: sql/handler.cc (update_global_table_stats, update_global_index_stats), s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
@@ -20,9 +22,9 @@ from myisam_exporter.collectors.index_reads import (
     INDEX_READS,
     MAXIMUM_INDEXES,
     TOO_MANY,
-    UNCOUNTED,
     Reads,
     keys_by_table,
+    known_reads,
     reads_by_table,
 )
 from myisam_exporter.collectors.myi import MYI
@@ -34,6 +36,7 @@ from myisam_exporter.facts.columns import Block, Row, RowMaker, TableName, colum
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.index_names import FoundNames, NamedIndexes
+from myisam_exporter.files.merge_members import all_members
 from myisam_exporter.files.myi_definition import Key
 from myisam_exporter.files.table_file import TableFile
 from myisam_exporter.server.granting import SEE_PROCESSES
@@ -121,7 +124,8 @@ class IndexStatisticsCollector(Collector[IndexStatistics]):
         scan = pair.other(MYI)
         if isinstance(scan, Unknown):
             return
-        yield INDEX_ROWS.block("indexes", _rows(pair, keys_by_table(scan, pair.after.names.tables)), extends=True)
+        rows = _rows(pair, keys_by_table(scan, pair.after.names.tables), all_members(scan))
+        yield INDEX_ROWS.block("indexes", rows, extends=True)
 
     def notes(self, sample: IndexStatistics) -> Iterable[Unknown]:
         """Definitions that could not be read."""
@@ -196,7 +200,9 @@ def _share(part: float, whole: float) -> float | None:
     return min(int(100 * part / whole), 100) / 100 if whole > 0 else None
 
 
-def _rows(pair: Pair[IndexStatistics], keys_of: Mapping[TableName, Sequence[Key]]) -> Iterator[Row]:
+def _rows(
+    pair: Pair[IndexStatistics], keys_of: Mapping[TableName, Sequence[Key]], members: Container[TableName]
+) -> Iterator[Row]:
     for name, indexes in pair.after.names.tables.items():
         keys = keys_of.get(name, ())
         if len(keys) != len(indexes.names):
@@ -205,7 +211,8 @@ def _rows(pair: Pair[IndexStatistics], keys_of: Mapping[TableName, Sequence[Key]
         former = None if pair.before is None else pair.before.tables.get(name, NOTHING)
         seconds = _counted_seconds(pair.after, indexes)
         for number, (index, key) in enumerate(zip(indexes.names, keys, strict=True), 1):
-            known = None if key.kind in UNCOUNTED or indexes.is_partitioned else _reads(index, indexes, counted)
+            reads = None if indexes.is_partitioned else _reads(index, indexes, counted)
+            known = known_reads(reads, key, is_member=name in members)
             yield {
                 "schema_name": name[0],
                 "table_name": name[1],

@@ -10,10 +10,12 @@ from itertools import repeat
 from operator import itemgetter
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey, grown
+from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.collectors.variables import PERFORMANCE_SCHEMA_OFF, VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, by_column, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.merge_members import all_members, without_zeros_of
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
 from myisam_exporter.server.granting import READ_PERFORMANCE_SCHEMA
 from myisam_exporter.server.sql import quote_text, sql_list, statement
@@ -53,6 +55,8 @@ KEY_CACHE_LOCK_NOT_COUNTED = Unknown(
 # MySQL 5.5's setup_instruments has neither: an UPDATE of them is accepted, and changes no row.
 NO_TABLES = Unknown("before MySQL 5.6 and MariaDB 10.0 performance_schema counts nothing by table", off=True)
 
+# Counted for the members of a MERGE table, unlike what is read and changed through it.
+LOCK_WAITS = "lock_wait_seconds_per_second"
 FIRST, SECOND = itemgetter(0), itemgetter(1)
 TableCounters = Mapping[tuple[str, str], int]
 
@@ -78,7 +82,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
 
     name = PERFORMANCE_SCHEMA.name
     source = "performance_schema"
-    after = ("variables",)
+    after = ("variables", "myi")
     expensive = True
     sections = {
         "mutex_wait": columns(
@@ -94,8 +98,16 @@ class PerformanceSchemaCollector(Collector[Waits]):
         "tables": columns(
             ("schema_name", "text", "Database."),
             ("table_name", "text", "Table."),
-            ("rows_read_per_second", "real", "Rows read."),
-            ("rows_changed_per_second", "real", "Rows inserted, updated and deleted."),
+            (
+                "rows_read_per_second",
+                "real",
+                "Rows read. Through a MERGE table they count for that one: of its members 0 is unknown.",
+            ),
+            (
+                "rows_changed_per_second",
+                "real",
+                "Rows inserted, updated and deleted. Through a MERGE table they count for that one: of its members 0 is unknown.",
+            ),
             ("lock_wait_seconds_per_second", "real", "Time spent in waiting for the table's lock, over all threads."),
             source=source,
         ),
@@ -134,10 +146,13 @@ class PerformanceSchemaCollector(Collector[Waits]):
             return
         before = pair.before
         yield MUTEX_ROWS.block("mutex_wait", _mutex_rows(pair, before))
+        members = all_members(pair.other(MYI))
         for column, counters, unit in TABLE_COUNTERS:
             known = both(counters(before), counters(pair.after))
             former, present = known or ({}, {})
-            rates = map(pair.rate, map(former.get, present, repeat(0)), present.values())
+            rates: Iterable[float | None] = map(pair.rate, map(former.get, present, repeat(0)), present.values())
+            if members and column != LOCK_WAITS:
+                rates = without_zeros_of(members, present, rates)
             yield by_column(
                 "tables",
                 {
@@ -167,7 +182,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
         for column, part in (
             ("rows_read_per_second", sample.table_reads),
             ("rows_changed_per_second", sample.table_changes),
-            ("lock_wait_seconds_per_second", sample.table_lock_picoseconds),
+            (LOCK_WAITS, sample.table_lock_picoseconds),
         ):
             if isinstance(part, Unknown):
                 unknown[f"tables.{column}"] = part
@@ -249,7 +264,7 @@ def lock_wait_seconds(pair: Pair[Waits]) -> Mapping[tuple[str, str], float | Non
 TABLE_COUNTERS: tuple[tuple[str, Callable[[Waits], TableCounters | Unknown], int], ...] = (
     ("rows_read_per_second", lambda waits: waits.table_reads, 1),
     ("rows_changed_per_second", lambda waits: waits.table_changes, 1),
-    ("lock_wait_seconds_per_second", lambda waits: waits.table_lock_picoseconds, PICOSECONDS_PER_SECOND),
+    (LOCK_WAITS, lambda waits: waits.table_lock_picoseconds, PICOSECONDS_PER_SECOND),
 )
 MUTEX_ROWS = RowMaker(column_names(PerformanceSchemaCollector.sections["mutex_wait"]))
 

@@ -9,6 +9,7 @@ from myisam_exporter.collectors.index_reads import COLLECTOR, MAXIMUM_INDEXES, Q
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
+from myisam_exporter.files.definition_reader import MergeTable
 from tests.support.recorded import RecordedLook
 
 
@@ -75,6 +76,16 @@ def test_reads_of_a_fulltext_index_are_counted_nowhere(look: RecordedLook) -> No
     (told,) = [reads for schema, table, index, reads in look.told(QUERY) if (schema, table, index) == (words["schema_name"], words["table_name"], words["index_name"])]
     assert told == "0"
     assert (words["rows_read_since_start"], words["rows_read_per_second"]) == (None, None)
+
+
+def test_what_is_read_through_a_merge_table_is_not_counted_for_its_members(on_mysql: RecordedLook) -> None:
+    scan = scan_of(on_mysql)
+    file = next(file for file in scan.files if file.header and len(file.header.definition.keys or ()) == 1)
+    name = (file.schema_name, file.table_name)
+    merged = replace(scan, merge_tables=(MergeTable("any", "whole", (name,)),))
+    for reads, known in ((0, None), (7, 7)):
+        pair = Pair(IndexReads({name: {"PRIMARY": reads}}), None, None, {MYI.name: merged})
+        assert [tuple(row)[2:] for block in COLLECTOR.facts(pair) for row in block.rows] == [(1, "PRIMARY", None, known)]
 
 
 def test_more_indexes_than_a_look_can_bear_are_not_asked_for(on_mysql: RecordedLook, monkeypatch: pytest.MonkeyPatch) -> None:

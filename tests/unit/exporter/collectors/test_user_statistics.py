@@ -1,12 +1,17 @@
 """Rows by table from userstat, where the server has it and it is on."""
 
+from dataclasses import replace
+
 import pytest
 
 from myisam_exporter.collectors.base import Pair
+from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.collectors.status import Status
 from myisam_exporter.collectors.user_statistics import COLLECTOR, QUERY, TableStatistics, rows_read
 from myisam_exporter.collectors.variables import Variables
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.data_directory import DataDirectoryScan
+from myisam_exporter.files.definition_reader import MergeTable
 from tests.support.recorded import RecordedLook
 
 
@@ -35,6 +40,16 @@ def test_a_table_that_is_new_counts_from_zero_and_flushed_ones_have_no_rate() ->
     (block,) = COLLECTOR.facts(Pair(after, before, 10.0))
     assert list(block.rows) == [("s", "flushed", None, 0.0), ("s", "new", 2.0, None)]
     assert list(COLLECTOR.facts(Pair(after))) == []
+
+
+def test_nothing_counted_of_a_member_of_a_merge_table_is_no_zero(on_mariadb: RecordedLook) -> None:
+    scan = MYI.of(on_mariadb.second.samples)
+    assert isinstance(scan, DataDirectoryScan)
+    merged = replace(scan, merge_tables=(MergeTable("s", "whole", (("s", "member"),)),))
+    before = TableStatistics({("s", "member"): (100, 100), ("s", "apart"): (100, 100)})
+    after = TableStatistics({("s", "member"): (100, 120), ("s", "apart"): (100, 120)})
+    (block,) = COLLECTOR.facts(Pair(after, before, 10.0, {MYI.name: merged}))
+    assert list(block.rows) == [("s", "member", None, 2.0), ("s", "apart", 0.0, 2.0)]
 
 
 @pytest.mark.parametrize(
