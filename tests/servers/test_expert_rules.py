@@ -340,14 +340,15 @@ def test_an_index_that_nothing_reads_by_is_found_by_its_name(kind: str) -> None:
         assert counted == [(0,)]
         assert (found["PRIMARY"], found["u"], found["idle"], found["words"]) == (1, 0, 0, None)
         (finding,) = findings(server, "duplicate-indexes", site=site)
-        assert "d.t has 1 index that adds nothing: 4, idle (INT NOT NULL) serves no statement" in finding.message
+        words = "gave no row that was counted" if kind.startswith("mariadb") else "serves no statement"
+        assert f"d.t has 1 index that adds nothing: 4, idle (INT NOT NULL) {words}" in finding.message
         assert findings(server, "duplicate-indexes") == []  # which wants a month
         server.execute("FLUSH TABLES")
         assert reads(server) == found
         server.execute("ALTER TABLE d.t ADD KEY late (b, z)", "SELECT * FROM d.t LIMIT 1")
         # Nothing was read since: not even what says that the table is in use.
         assert set(reads(server).values()) <= {0, None}
-        assert not any("serves no statement" in one.message for one in findings(server, "duplicate-indexes", site=site))
+        assert not any(words in one.message for one in findings(server, "duplicate-indexes", site=site))
 
 
 def test_late_index_writes_without_recovery_are_found(flavour: PrivateServer) -> None:

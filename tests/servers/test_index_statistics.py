@@ -102,10 +102,25 @@ def test_reads_are_counted_by_name_and_what_was_never_used_is_found(counting: Pr
         assert (row["index_number"], row["reads_counted_seconds"]) == (5, 0)
         assert 0.9 <= float(str(row["reads_counted_ratio"])) <= 1
         message = said(counting, site)
-        assert f"7, {quote_identifier(NAME)} (INT NOT NULL) serves no statement" in message
+        assert f"7, {quote_identifier(NAME)} (INT NOT NULL) gave no row that was counted" in message
         assert "userstat counted 300 rows that statements read by another index of the table" in message
         # A month is what it wants, and the table is of today.
         assert said(counting, with_thresholds("duplicate-indexes", minimum_rows_read=100, minimum_index_bytes=1)) == ""
+
+
+def test_what_userstat_does_not_count_is_told(counting: PrivateServer) -> None:
+    """Look-ups that find nothing, and what two indexes read together: that such an index gave no row is no proof, and the advice says so."""
+    site = with_thresholds("duplicate-indexes", minimum_uptime_seconds=0, minimum_rows_read=100, minimum_index_bytes=1)
+    with schema(counting, "unseen") as database:
+        rows = ", ".join(f"({number}, {number % 100}, {number % 97}, {number}, 'x')" for number in range(2000))
+        counting.execute("CREATE TABLE t (a INT NOT NULL PRIMARY KEY, b INT NOT NULL, c INT NOT NULL, z INT NOT NULL, v CHAR(90) NOT NULL, KEY b (b), KEY c (c), KEY z (z)) ENGINE=MyISAM", f"INSERT INTO t VALUES {rows}", database=database)
+        together = "SELECT MAX(v) FROM t FORCE INDEX (b, c) WHERE b = 5 OR c = 5"
+        assert "union(b,c)" in str(counting.execute(f"EXPLAIN {together}", database=database))
+        counting.execute(together, "SELECT v FROM t FORCE INDEX (z) WHERE z = 5000", "SELECT MAX(v) FROM t FORCE INDEX (PRIMARY) WHERE a BETWEEN 1 AND 1000", database=database)
+        assert reads(counting, "t") == {"PRIMARY": 1000, "b": 0, "c": 0, "z": 0}
+        (found,) = [finding for finding in judge(prepared(complete(look(counting)), site)).findings if finding.rule == "duplicate-indexes"]
+        assert "does not count look-ups by an index that find nothing" in found.recommendation
+        assert "several indexes together (index_merge)" in found.recommendation
 
 
 def test_looking_opens_no_table_and_reads_no_row(counting: PrivateServer) -> None:
@@ -166,7 +181,7 @@ def test_the_share_tells_of_counters_that_were_set_back_or_began_late(counting: 
         assert share("t") < 0.2
         site = with_thresholds("duplicate-indexes", minimum_uptime_seconds=0, minimum_rows_read=100, minimum_index_bytes=1)
         assert reads(counting, "t")[NAME] == 0
-        assert "serves no statement" not in said(counting, site)
+        assert "no row that was counted" not in said(counting, site)
 
 
 def test_an_account_sees_the_counters_of_its_own_tables_alone(counting: PrivateServer) -> None:

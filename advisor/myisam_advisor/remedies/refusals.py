@@ -274,9 +274,13 @@ class Refusals:
 
 
 def _leaves_its_merge_table(command: Statement, row: Row, taken: Sequence[Row]) -> str:
-    """A MERGE table can be opened only while all of its members are there, as MyISAM tables made like it."""
-    merged = row.get("merge_tables")
-    if merged is None or not (command.redefines or row in taken) or _drops_all_of(str(merged), command, row):
+    """A MERGE table can be opened only while all of its members are there, as MyISAM tables made like it, and searched only by indexes that are on in all."""
+    merged, disables = row.get("merge_tables"), Change.KEYS_OFF in command.changes
+    if (
+        merged is None
+        or not (command.redefines or disables or row in taken)
+        or _drops_all_of(str(merged), command, row)
+    ):
         return ""
     name = object_name(str(row["schema_name"]), str(row["table_name"]))
     belongs = f"{name} belongs to a MERGE table ({printable(str(merged))}), and"
@@ -286,6 +290,11 @@ def _leaves_its_merge_table(command: Statement, row: Row, taken: Sequence[Row]) 
         return (
             f"No table is renamed or dropped that a MERGE table needs: {belongs} every statement on that one fails with error 1168 once no table has this name. "
             f"First give the MERGE table a list without it (ALTER TABLE ... UNION=(...)).{unless}"
+        )
+    if disables and not command.redefines:
+        return (
+            f"No DISABLE KEYS: {belongs} statements that search that one by these indexes fail meanwhile (error 1030, Got error 124). "
+            f"Load into a table of its own, or first give the MERGE table a list without it (ALTER TABLE ... UNION=(...)).{unless}"
         )
     what = command.verb or "CREATE OR REPLACE TABLE"
     if Change.INTO_INNODB in command.changes:

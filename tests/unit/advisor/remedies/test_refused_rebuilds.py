@@ -92,6 +92,15 @@ def test_a_merge_table_keeps_its_members_under_their_names(words: str, says: str
     assert admitted(command, tables=table(row_format="dynamic", rows=10, fixed_row_bytes=9)).remedy.commands == (command,)
 
 
+@pytest.mark.parametrize("command", [AlterKeys(TABLE, enabled=False), parsed(statement("ALTER TABLE t DISABLE KEYS")), parsed(statement("alter table {} disable keys;", NAME))])
+def test_a_member_of_a_merge_table_keeps_its_indexes_on(command: Statement) -> None:
+    passed = admitted(command, tables=MERGED)
+    assert passed.remedy.commands == ()
+    assert "x.t belongs to a MERGE table (x.whole)" in " ".join(passed.instead)
+    assert "Got error 124" in " ".join(passed.instead)
+    assert admitted(command, tables=table(row_format="dynamic", rows=10)).remedy.commands == (command,)
+
+
 @pytest.mark.parametrize("words", ["TRUNCATE TABLE x.t;", "DROP TEMPORARY TABLE x.t;", "ALTER TABLE x.u RENAME TO x.t;", "ALTER TABLE y.t RENAME TO y.u;", "ALTER TABLE x.t RENAME COLUMN a TO b;", "ALTER TABLE tt RENAME TO u;", "RENAME TABLE x.t TO x.old, x.fresh TO x.t;", "RENAME TABLE x.a TO x.t, y.t TO x.b;", "DROP TABLE y.t, x.tt;", "CREATE TABLE x.t (a INT);", "CREATE OR REPLACE TEMPORARY TABLE x.t (a INT);", "CREATE OR REPLACE TABLE x.whole (a INT, b INT) SELECT x.t FROM x.t;", "DROP TABLE x.whole, x.t;", "DROP TABLE IF EXISTS t, u, whole;"])
 def test_what_leaves_a_member_its_name_passes(words: str) -> None:
     command = parsed(statement(words))
