@@ -320,37 +320,6 @@ def test_indexes_that_add_nothing_are_found_by_their_place(server: PrivateServer
     assert {(names[int(one) - 1], how, names[int(other) - 1]) for one, _, how, other in told} == {("first", "first", "pair"), ("again", "same", "pair"), ("plain", "same", "own")}
 
 
-@pytest.mark.parametrize("kind", ["mysql-5.6", "mysql-9.7", "mariadb-10.11", "mariadb-11.8"])
-def test_an_index_that_nothing_reads_by_is_found_by_its_name(kind: str) -> None:
-    """Names come in the order of the header, however the keys were declared; counters begin anew with an ALTER, and FULLTEXT has none."""
-    site = with_thresholds("duplicate-indexes", minimum_uptime_seconds=0, minimum_rows_read=100, minimum_index_bytes=1)
-
-    def reads(server: PrivateServer) -> dict[object, object]:
-        return {row["index_name"]: row["rows_read_since_start"] for row in look(server).tables["indexes"].dictionaries() if row["table_name"] == "t"}
-
-    with CopiedServer(binaries_of(kind), ["--performance-schema=ON"]) as server:
-        keys = "KEY busy (z), UNIQUE KEY u (c), KEY idle (b), FULLTEXT KEY words (w), PRIMARY KEY (a)"
-        server.execute("CREATE DATABASE d", f"CREATE TABLE d.t (a INT NOT NULL, b INT NOT NULL, c INT NOT NULL, z INT NOT NULL, w VARCHAR(20) NOT NULL, {keys}) ENGINE=MyISAM")
-        server.execute("INSERT INTO d.t VALUES " + ", ".join(f"({n}, {n}, {n}, {n}, 'word{n}')" for n in range(300)))
-        server.execute("SELECT COUNT(z) FROM d.t FORCE INDEX (busy) WHERE z >= 0", "SELECT a FROM d.t WHERE a = 7", "SELECT a FROM d.t WHERE MATCH (w) AGAINST ('word7')")
-        found = reads(server)
-        assert list(found) == ["PRIMARY", "u", "busy", "idle", "words"]
-        assert int(str(found["busy"])) >= 300
-        counted = server.execute("SELECT COUNT_FETCH FROM performance_schema.table_io_waits_summary_by_index_usage WHERE OBJECT_NAME = 't' AND INDEX_NAME = 'words'")
-        assert counted == [(0,)]
-        assert (found["PRIMARY"], found["u"], found["idle"], found["words"]) == (1, 0, 0, None)
-        (finding,) = findings(server, "duplicate-indexes", site=site)
-        words = "gave no row that was counted" if kind.startswith("mariadb") else "serves no statement"
-        assert f"d.t has 1 index that adds nothing: 4, idle (INT NOT NULL) {words}" in finding.message
-        assert findings(server, "duplicate-indexes") == []  # which wants a month
-        server.execute("FLUSH TABLES")
-        assert reads(server) == found
-        server.execute("ALTER TABLE d.t ADD KEY late (b, z)", "SELECT * FROM d.t LIMIT 1")
-        # Nothing was read since: not even what says that the table is in use.
-        assert set(reads(server).values()) <= {0, None}
-        assert not any(words in one.message for one in findings(server, "duplicate-indexes", site=site))
-
-
 def test_late_index_writes_without_recovery_are_found(flavour: PrivateServer) -> None:
     with CopiedServer(flavour.binaries, ["--myisam-recover-options=OFF"]) as server:
         server.execute("CREATE DATABASE d", "CREATE TABLE d.m (a INT NOT NULL PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.m VALUES (1)")

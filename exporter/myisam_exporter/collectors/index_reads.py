@@ -2,7 +2,9 @@
 
 It lists all indexes of each table that was opened since, those without a read too, in the order in which the .MYI file has them: tried on
 MySQL 5.6 and 9.7, MariaDB 10.11 and 11.8, with keys that were declared in another order. So the name that the header lacks is known too.
-The counters begin at the server's start, at the table's last ALTER, or with a TRUNCATE of the summary, which nothing tells.
+The counters begin at the server's start, at the table's last ALTER, or with a TRUNCATE of the summary, which nothing tells. Where more tables
+are open than performance_schema has room for, as on MySQL 5.6 once table_open_cache was raised, what uses the others is not counted: then 0 is
+not known to be nothing.
 
 MariaDB's INDEX_STATISTICS is asked where this tells nothing: see index_statistics.py.
 """
@@ -14,6 +16,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.collectors.performance_schema import PERFORMANCE_SCHEMA
+from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, TableName, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -33,6 +36,8 @@ QUERY: Sql = statement(
     sql_list(map(quote_text, sorted(SYSTEM_SCHEMAS))),
     MAXIMUM_INDEXES + 1,
 )
+# Tables that were opened, and indexes, for which performance_schema had no room.
+LOST = tuple(f"Performance_schema_{what}_lost" for what in ("table_handles", "table_instances", "index_stat"))
 # Their reads go past the handler's counters.
 UNCOUNTED = frozenset({"fulltext"})
 Reads = Mapping[str, int | None]
@@ -40,9 +45,10 @@ Reads = Mapping[str, int | None]
 
 @dataclass(frozen=True, slots=True)
 class IndexReads:
-    """By table the rows read by each index, by its name, in the order of the indexes."""
+    """By table the rows read by each index, by its name, in the order of the indexes. `is_partial`: some reads were not counted."""
 
     tables: Mapping[TableName, Reads]
+    is_partial: bool = False
 
 
 INDEX_READS = SampleKey("index_reads", IndexReads)
@@ -53,7 +59,7 @@ class IndexReadsCollector(Collector[IndexReads]):
 
     name = INDEX_READS.name
     source = "performance_schema.table_io_waits_summary_by_index_usage"
-    after = ("performance_schema", "myi")
+    after = ("status", "performance_schema", "myi")
     expensive = True
     sections = {
         "indexes": columns(
@@ -85,7 +91,8 @@ class IndexReadsCollector(Collector[IndexReads]):
         rows = context.session.rows_or_unknown(QUERY, 4, READ_PERFORMANCE_SCHEMA, maximum_rows=MAXIMUM_INDEXES + 1)
         if isinstance(rows, Unknown):
             return rows
-        return TOO_MANY if len(rows) > MAXIMUM_INDEXES else IndexReads(reads_by_table(rows))
+        is_partial = loses_counts(context.sample(STATUS))
+        return TOO_MANY if len(rows) > MAXIMUM_INDEXES else IndexReads(reads_by_table(rows), is_partial)
 
     def facts(self, pair: Pair[IndexReads]) -> Iterable[Block]:
         """Reads by index of the tables whose headers have as many; before an interval without rates."""
@@ -114,9 +121,14 @@ def keys_by_table(scan: DataDirectoryScan, wanted: Mapping[TableName, object]) -
     return found
 
 
-def known_reads(reads: int | None, key: Key, *, is_member: bool) -> int | None:
-    """What was counted, where it is all: of a member of a MERGE table 0 is not, as what is read through that one is counted there."""
-    return None if key.kind in UNCOUNTED or (is_member and reads == 0) else reads
+def loses_counts(status: Status | Unknown) -> bool:
+    """Whether performance_schema had no room for some tables or indexes since the server started."""
+    return not isinstance(status, Unknown) and any((status.number(name) or 0) > 0 for name in LOST)
+
+
+def known_reads(reads: int | None, key: Key, *, is_partial: bool) -> int | None:
+    """What was counted. Where that need not be all 0 is unknown: of a member of a MERGE table what is read through that one is counted there."""
+    return None if key.kind in UNCOUNTED or (is_partial and reads == 0) else reads
 
 
 def _rows(
@@ -126,9 +138,10 @@ def _rows(
         keys = keys_of.get(name, ())
         if len(keys) != len(counted):
             continue  # it was altered between the two readings: nobody can say which index is which
-        former, is_member = {} if pair.before is None else pair.before.tables.get(name, {}), name in members
+        former = {} if pair.before is None else pair.before.tables.get(name, {})
+        is_partial = pair.after.is_partial or name in members
         for number, ((index, reads), key) in enumerate(zip(counted.items(), keys, strict=True), 1):
-            known = known_reads(reads, key, is_member=is_member)
+            known = known_reads(reads, key, is_partial=is_partial)
             yield {
                 "schema_name": name[0],
                 "table_name": name[1],

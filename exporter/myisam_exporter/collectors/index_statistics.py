@@ -212,7 +212,7 @@ def _rows(
         seconds = _counted_seconds(pair.after, indexes)
         for number, (index, key) in enumerate(zip(indexes.names, keys, strict=True), 1):
             reads = None if indexes.is_partitioned else _reads(index, indexes, counted)
-            known = known_reads(reads, key, is_member=name in members)
+            known = known_reads(reads, key, is_partial=name in members)
             yield {
                 "schema_name": name[0],
                 "table_name": name[1],
