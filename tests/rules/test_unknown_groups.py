@@ -50,7 +50,6 @@ NEVER_ALONE = {
     "processlist.*": ONE_LIST,
 }
 # By rule and fact or group: why it is confirmed without what may exclude it.
-RARE_CHECK = "the misses are measured, and CHECK TABLE is rare: else nobody without the process list would be told more than that they are likely"
 CONFIRMED_WITHOUT = {
     ("*", "tables.row_format"): ONE_HEADER,
     ("*", "tables.free_bytes"): ONE_HEADER,
@@ -62,8 +61,6 @@ CONFIRMED_WITHOUT = {
     ("insufficient-sample", "*"): ITS_OWN_LACK,
     ("io-bound-data", "totals.myisam_rows"): ONE_HEADER,
     ("key-buffer-too-small", "host*"): "without the machine's memory another size is planned, of which nothing was proved",
-    ("key-buffer-too-small", "processlist*"): RARE_CHECK,
-    ("key-buffer-too-small", "no PROCESS*"): RARE_CHECK,
     ("key-cache-contention", "*"): NO_SERVER_TELLS,
     ("recovery-disabled", "*"): IT_IS_SO,
     ("table-lock-contention", "tables.lock_wait_seconds_per_second"): TIMES_STAND_IN,
