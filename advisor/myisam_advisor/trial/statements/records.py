@@ -25,7 +25,7 @@ FOUND_ALIKE = 3
 # The moment of the beginning, that of the last turn that was lost, how many were lost, how many tables are written, a flag for each thread; then a counter for
 # each table, where its writes' bytes begin behind all that, and these.
 MOST_THREADS_READY = 512
-SHARED = struct.Struct(f"=QQII{MOST_THREADS_READY}I")
+SHARED = struct.Struct(f"=QQQII{MOST_THREADS_READY}I")
 NANOSECONDS_PER_MICROSECOND, NANOSECONDS_PER_SECOND = 1000, 1_000_000_000
 # The longest that anything in a run can have taken: what is more is no time.
 MAXIMUM_NANOSECONDS = 86_400 * NANOSECONDS_PER_SECOND
@@ -81,7 +81,7 @@ def prepare_answers(folder: Path, statements: Sequence[int], writes: Sequence[in
     numbers = struct.Struct(f"={max(len(writes), 1)}I")
     _make_empty(folder / "shared", SHARED.size + 2 * numbers.size + sum(writes))
     with (folder / "shared").open("r+b") as file:
-        file.write(SHARED.pack(0, 0, 0, len(writes), *([0] * MOST_THREADS_READY)))
+        file.write(SHARED.pack(0, 0, 0, 0, len(writes), *([0] * MOST_THREADS_READY)))
         if writes:
             file.seek(numbers.size, os.SEEK_CUR)
             file.write(numbers.pack(*accumulate(writes[:-1], initial=0)))

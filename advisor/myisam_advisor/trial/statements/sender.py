@@ -79,7 +79,7 @@ def send(
 ) -> Sent:
     """Send what was written for it, and wait for the answers, for so many seconds at most.
 
-    After `stop_seconds` (0: never) nothing more is sent: what is left has no answer, and no error.
+    `stop_seconds` after all threads have begun (0: never) nothing more is sent, but one statement of each in any case: what is left has no answer, and no error.
     Raises TrialError when sysbench is missing, fails, or takes longer than the limit.
     """
     program, folder, statements = sender_program(), schedule.folder, schedule.statements

@@ -10,7 +10,7 @@ sysbench.cmdline.options = {
    pace = {"max, or 1 for the recorded moments", "max"},
    socket = {"The server's socket", ""},
    account = {"Who sends", "root"},
-   stop = {"Seconds after which nothing more is sent (0: never)", 0}
+   stop = {"Seconds after which nothing more is sent, once all threads have begun (0: never)", 0}
 }
 
 ffi.cdef[[
@@ -47,7 +47,7 @@ typedef struct { uint32_t bytes; uint8_t action; uint8_t large; uint16_t handle;
 typedef struct { uint32_t counter, number, before, unused; } replay_ticket;
 typedef struct { uint64_t begun, ended, cpu_begun, cpu_ended, waited, lost, late, unconnected; } replay_thread;
 typedef struct { uint64_t begun, duration, rows, affected; uint32_t error, sent; } replay_answer;
-typedef struct { volatile uint64_t start; volatile uint64_t lost_at; volatile uint32_t lost; uint32_t tables; volatile uint32_t ready[512]; volatile uint32_t counters[1]; } replay_shared;
+typedef struct { volatile uint64_t start; volatile uint64_t lost_at; volatile uint64_t begun; volatile uint32_t lost; uint32_t tables; volatile uint32_t ready[512]; volatile uint32_t counters[1]; } replay_shared;
 ]]
 
 local C = ffi.C
@@ -69,6 +69,7 @@ local NO_CONNECTION = 2013
 -- A socket whose queue is full refuses at once, where the network would wait. A server that is gone does the same, so it is asked again for a second, and later no more.
 local NOT_ANSWERED, MAXIMUM_TRIES = 2002, 200
 local SENT, FOUND_ALIKE = 1, 3
+local READY, BEGUN = 1, 2
 
 -- The library prepares itself when it is first called: now, before there are threads.
 C.mysql_close(C.mysql_init(nil))
@@ -135,16 +136,29 @@ end
 
 local function begin()
    -- All threads begin at one moment, which the first of them sets.
-   shared.ready[sysbench.tid] = 1
+   shared.ready[sysbench.tid] = READY
    if sysbench.tid == 0 then
       local limit = now() + 30ULL * SECOND
       for thread = 0, sysbench.opt.threads - 1 do
-         while shared.ready[thread] == 0 and now() < limit do C.sched_yield() end
+         -- Asleep: where processors are few, what is taken of them here is what the others need to begin.
+         while shared.ready[thread] == 0 and now() < limit do sleep_until(now() + 200000ULL) end
       end
       shared.start = now() + 5000000ULL
    end
    while shared.start == 0 do sleep_until(now() + 200000ULL) end
    sleep_until(shared.start)
+end
+
+local function all_have_begun()
+   -- The time of a run counts from then, and each thread sends one statement in any case: one that got no processor for a while, or was still connecting, sent nothing of
+   -- its part, and what stands before that passed for all that can be sent.
+   if shared.begun == 0 then
+      for thread = 0, sysbench.opt.threads - 1 do
+         if shared.ready[thread] ~= BEGUN then return false end
+      end
+      shared.begun = now()
+   end
+   return true
 end
 
 local function connected(record, text)
@@ -256,14 +270,17 @@ function thread_run()
    begin()
    thread.cpu_begun = cpu()
    thread.begun = now() - shared.start
-   local stop = tonumber(sysbench.opt.stop) > 0 and shared.start + ffi.cast("uint64_t", tonumber(sysbench.opt.stop) * 1e9) or nil
+   local longest = tonumber(sysbench.opt.stop) > 0 and ffi.cast("uint64_t", tonumber(sysbench.opt.stop) * 1e9) or nil
    while position < records_length do
       local record = ffi.cast("replay_record *", records + position)
       local tickets = ffi.cast("replay_ticket *", records + position + ffi.sizeof("replay_record"))
       local text = ffi.cast("const char *", tickets + record.tickets)
       -- Each record begins at a multiple of eight bytes, and each text ends with a NUL that does not count.
       position = position + ffi.sizeof("replay_record") + ffi.sizeof("replay_ticket") * record.tickets + bit.band(record.bytes + 8, bit.bnot(7))
-      local over = stop and (now() > stop or (paced and shared.start + record.at > stop))
+      -- Whoever waits for a recorded moment has begun.
+      if paced or record.action ~= OPEN then shared.ready[sysbench.tid] = BEGUN end
+      local stop = longest and all_have_begun() and shared.begun + longest
+      local over = stop and ((now() > stop and (paced or statement > 0)) or (paced and shared.start + record.at > stop))
       if paced and not over then
          local due = shared.start + record.at
          local present = now()
@@ -300,6 +317,7 @@ function thread_run()
          statement = statement + 1
       end
    end
+   shared.ready[sysbench.tid] = BEGUN
    thread.ended = now() - shared.start
    thread.cpu_ended = cpu()
 end

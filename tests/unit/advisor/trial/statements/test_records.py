@@ -37,7 +37,7 @@ def test_files_for_answers_are_as_long_as_all_statements_need(tmp_path: Path) ->
     sizes = [(tmp_path / name).stat().st_size for name in ("0.answers", "1.answers", "shared")]
     assert sizes == [THREAD.size + 3 * ANSWER.size, THREAD.size, SHARED.size + 24 + 9]
     shared = (tmp_path / "shared").read_bytes()
-    assert SHARED.unpack_from(shared)[:4] == (0, 0, 0, 3)
+    assert SHARED.unpack_from(shared)[:5] == (0, 0, 0, 0, 3)
     # Where the bytes of each table's writes begin; none is done.
     assert struct.unpack_from("=6I", shared, SHARED.size) == (0, 0, 0, 0, 2, 2)
     assert not any(shared[-9:])
