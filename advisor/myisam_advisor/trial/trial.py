@@ -26,6 +26,7 @@ from myisam_advisor.trial.private.unprivileged import expect_not_root
 from myisam_advisor.trial.replay import sender_program
 from myisam_advisor.trial.results import TrialResult, WorkloadResult
 from myisam_advisor.trial.tables.copying import copy_tables
+from myisam_advisor.trial.tables.made import expect_rows
 from myisam_advisor.trial.tables.sources import Source, needed_bytes
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -154,6 +155,9 @@ def _bench(
             yield Bench(options, directory.path, None, (), listener)
             return
         sender_program()
+        if not experiment.takes_few_rows:
+            for source in material.sources:
+                expect_rows(source.label, source.rows)
         listener.doing("starting a private server")
         with (
             private_server(material, directory.path, experiment.options) as server,

@@ -41,6 +41,7 @@ class Experiment:
 
     `workloads` yields them one by one, each run before the next is asked for; `conclude` puts the results into a sentence; a round has
     `runs_a_round` runs at most.
+    Where it `takes_few_rows`, a copy may have fewer than are needed to look any up: it is read as a whole.
     `memory_bytes` is what it needs beside the copies of tables and the server itself; of the disk each needs DISK_BYTES.
     """
 
@@ -52,6 +53,7 @@ class Experiment:
     options: Sequence[str] = ()
     memory_bytes: int = 512 << 20
     needs_server: bool = True
+    takes_few_rows: bool = False
 
 
 def experiment_names() -> list[str]:

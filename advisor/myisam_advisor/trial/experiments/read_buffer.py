@@ -134,4 +134,5 @@ EXPERIMENT = Experiment(
         Published(CONNECT, size(8 * MIB), "5M: page faults and memset of 6 to 12 % of 8 cores, gone at 128K", SOURCE_2007),
     ),
     options=("--key-buffer-size=32M",),
+    takes_few_rows=True,
 )  # fmt: skip

@@ -122,11 +122,14 @@ class Restorable:
 def subjects(bench: Bench) -> Sequence[TableKind]:
     """The user's tables, or the made-up one. Raises TrialError for a copy of too few rows to measure anything."""
     for copy in bench.copies:
-        if copy.total_rows < MINIMUM_ROWS:
-            raise TrialError(
-                f"{copy.label} has {copy.total_rows} rows: too few to measure anything (at least {MINIMUM_ROWS})."
-            )
+        expect_rows(copy.label, copy.total_rows)
     return bench.copies or [SyntheticTable()]
+
+
+def expect_rows(label: str, rows: int) -> None:
+    """Raises TrialError for a table of too few rows to measure anything."""
+    if rows < MINIMUM_ROWS:
+        raise TrialError(f"{label} has {rows} rows: too few to measure anything (at least {MINIMUM_ROWS}).")
 
 
 @dataclass(frozen=True, slots=True)

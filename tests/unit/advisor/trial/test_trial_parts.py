@@ -8,12 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import click
 import pytest
 
 from myisam_advisor.cli.options import Size
 from myisam_advisor.errors import TrialError
+from myisam_advisor.trial import trial
+from myisam_advisor.trial.bench import TrialOptions
 from myisam_advisor.trial.chart import draw
 from myisam_advisor.trial.comparison import Run
 from myisam_advisor.trial.experiments.base import experiment_named, run_workload
@@ -26,13 +29,14 @@ from myisam_advisor.trial.experiments.io import (
 )
 from myisam_advisor.trial.listener import Listener
 from myisam_advisor.trial.private import binaries, machine
-from myisam_advisor.trial.private.binaries import ServerChoice, programs_of_watched
+from myisam_advisor.trial.private.binaries import ServerBinaries, ServerChoice, programs_of_watched
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.reaped_directory import ReapedDirectory
 from myisam_advisor.trial.replay import PREAMBLE, write_statements
 from myisam_advisor.trial.results import TrialResult, Workload
 from myisam_advisor.trial.rounds import Limits
-from myisam_advisor.trial.trial import as_trial_errors
+from myisam_advisor.trial.tables.sources import Source
+from myisam_advisor.trial.trial import TrialMaterial, as_trial_errors, run_trial
 
 
 def test_a_workload_runs_in_rounds_that_are_heard_of() -> None:
@@ -55,6 +59,30 @@ def test_a_workload_runs_in_rounds_that_are_heard_of() -> None:
     assert [one.ratio for one in result.comparisons] == [pytest.approx(2.0)]
     assert result.course is not None
     assert result.course.rounds == 4
+
+
+class NeverStarted:
+    """A server program that nobody gets to start."""
+
+    def __getattr__(self, name: str) -> str:
+        pytest.fail("a server was started")
+
+
+@pytest.mark.parametrize("experiment", ["key-cache", "mmap", "row-format", "columns", "drop-index", "delay-key-write", "pack-keys"])
+def test_a_table_of_few_rows_is_refused_before_a_server_is_started(experiment: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "expect_not_root", lambda: None)
+    monkeypatch.setattr(trial, "sender_program", lambda: "")
+    material = TrialMaterial(cast(ServerBinaries, NeverStarted()), (), [Source("shop", name, "shop", name, rows, 1 << 20, ()) for name, rows in (("many", 1000), ("few", 999))])
+    with pytest.raises(TrialError, match=r"^shop\.few has 999 rows: too few to measure anything \(at least 1000\)\.$"):
+        run_trial(experiment, material, TrialOptions(), Listener())
+
+
+def test_a_table_of_few_wide_rows_may_be_read_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "expect_not_root", lambda: None)
+    monkeypatch.setattr(trial, "sender_program", lambda: "")
+    material = TrialMaterial(None, (), [Source("shop", "few", "shop", "few", 999, 1 << 20, ())])
+    with pytest.raises(TrialError, match="no server program is known"):
+        run_trial("read-buffer", material, TrialOptions(), Listener())
 
 
 def test_a_statement_with_a_line_break_cannot_be_written_down(tmp_path: Path) -> None:
