@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from myisam_advisor.factbase.partial import NOT_IN_FILE
 from myisam_advisor.remedies.effects import copies_online, needed_bytes, row_of, schema_of, unpacks
@@ -36,7 +37,7 @@ class Costs:
             yield from self._repair_costs(command)
         if command.verb in ("REPAIR TABLE", "OPTIMIZE TABLE"):
             yield from self._thread_costs()
-            yield from self._rebuild_files.costs(command)
+            yield from chain.from_iterable(map(self._rebuild_files.costs, command.of_each_table()))
         if isinstance(command, SetGlobal):
             yield from self._file_costs(command)
             yield from self._memory_costs(command)
@@ -160,9 +161,19 @@ class Costs:
                 "The table is compressed, and its copy is not: it is as large as its rows are unpacked, and can be written. "
                 "To pack it again: FLUSH TABLES, then myisampack and myisamchk -rq on its .MYI file."
             )
-        needed = needed_bytes(command, self._known)
-        if needed is None:
-            copied = "these partitions" if isinstance(command, RepairPartitions) else "the table"
+        # One after the other is copied, and the copy takes the table's place before the next one begins.
+        apart = command.of_each_table()
+        needed = [needed_bytes(one, self._known) for one in apart]
+        if None in needed:
+            the_table = "the table" if len(apart) == 1 else "the largest of these tables"
+            copied = "these partitions" if isinstance(command, RepairPartitions) else the_table
             yield f"How much disk it needs is not known here: there must be room for a copy of {copied}."
-        elif needed and self._state.disk_free_bytes(schema_of(command)) is None:
-            yield f"How much disk is free is not known here: it needs {size(needed)}."
+            return
+        unseen = [
+            needs
+            for needs, one in zip(needed, apart, strict=True)
+            if self._state.disk_free_bytes(schema_of(one)) is None
+        ]
+        if most := max(filter(None, unseen), default=0):
+            each = "" if len(apart) == 1 else ", for the largest of these tables"
+            yield f"How much disk is free is not known here: it needs {size(most)}{each}."

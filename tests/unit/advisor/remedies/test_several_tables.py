@@ -95,6 +95,25 @@ def test_no_table_goes_into_a_key_cache_that_an_old_server_was_not_to_make(made:
     assert len(admitted_all(commands[1:], server={"flavour": "mysql", "version": "5.0.45", "version_number": 50045}, tables=tables)) == 2
 
 
+@pytest.mark.parametrize(("words", "host", "says"), [
+    ("OPTIMIZE TABLE x.a, x.t;", {}, "How much disk is free is not known here: it needs 6 MiB, for the largest of these tables."),
+    ("OPTIMIZE TABLE x.a, x.t;", ROOM, ""),
+    ("REPAIR TABLE x.t, x.nowhere;", ROOM, "How much disk it needs is not known here: there must be room for a copy of the largest of these tables."),
+    ("OPTIMIZE TABLE x.t;", {}, "How much disk is free is not known here: it needs 6 MiB."),
+    ("CHECK TABLE x.t, x.nowhere;", {}, ""),
+])  # fmt: skip
+def test_what_disk_the_largest_of_them_needs_is_told(words: str, host: dict[str, Any], says: str) -> None:
+    tables = [{**FINE, "table_name": "a"}, {**FINE, "table_name": "t", "data_bytes": 5 * MIB}]
+    assert [one for one in admitted(own(words), tables=tables, host=host).cost if "disk" in one] == ([says] if says else [])
+
+
+def test_a_file_of_a_rebuild_beside_one_of_them_is_told() -> None:
+    tables = [{**FINE, "table_name": name} for name in "at"]
+    cost = " ".join(admitted(own("OPTIMIZE TABLE x.a, x.t;"), **MYSQL, host=ROOM, tables=tables, rebuild_file=lying("t.TMD")).cost)
+    assert "Beside the table lies t.TMD" in cost
+    assert "if one is left" not in cost
+
+
 def test_all_of_them_are_locked() -> None:
     facts = complete(facts_from_document({"schema": 1, **OLD, "tables": [{**FINE, "table_name": name} for name in "at"], "host": {"memory_available_bytes": 1 << 33}}))
     assert in_words(price_of(Remedy((own("OPTIMIZE TABLE x.a, x.t;"),)), PlanFacts(facts))).startswith("locks 2 tables, ")
