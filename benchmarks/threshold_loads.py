@@ -19,6 +19,8 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 SEED = 20261122
+# Connections that look keys up.
+LOOKING_UP = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +32,9 @@ class Churn:
     server_milliseconds: float
 
 
-def churn(server: PrivateServer, statements: int, seconds: float, threads: int = 2) -> Churn:
-    """Connections that run STATEMENTS each and end, from as many threads; 0 keeps each open."""
-    done = [[0, 0] for _ in range(threads)]
+def churn(server: PrivateServer, statements: int, seconds: float) -> Churn:
+    """Connections that run STATEMENTS each and end, from two threads; 0 keeps each open."""
+    done = [[0, 0], [0, 0]]
     end = time.monotonic() + seconds
 
     def one(counts: list[int]) -> None:
@@ -98,7 +100,7 @@ def make_keys(server: PrivateServer) -> None:
     )
 
 
-def look_ups(server: PrivateServer, per_second: float, seconds: float, threads: int = 4) -> list[float]:
+def look_ups(server: PrivateServer, per_second: float, seconds: float) -> list[float]:
     """Milliseconds that each look-up of a key by chance took, from when it was due: who waits in a queue waits too."""
     times: list[float] = []
 
@@ -112,15 +114,15 @@ def look_ups(server: PrivateServer, per_second: float, seconds: float, threads: 
                 cursor.execute("SELECT COUNT(*) FROM wide WHERE k = %s", (key(chance.randrange(KEYS)),))
                 cursor.fetchall()
                 times.append(1000 * (time.monotonic() - due))
-                due += chance.expovariate(per_second / threads)
+                due += chance.expovariate(per_second / LOOKING_UP)
 
-    _together([partial(one, place) for place in range(threads)])
+    _together([partial(one, place) for place in range(LOOKING_UP)])
     return times
 
 
-def late(times: list[float], share: float = 0.95) -> float:
-    """The time within which this share of them ended."""
-    return statistics.quantiles(times, n=100)[int(100 * share) - 1]
+def late(times: list[float]) -> float:
+    """The time within which 95 of 100 ended."""
+    return statistics.quantiles(times, n=100)[94]
 
 
 def _together(works: list[Callable[[], None]]) -> None:

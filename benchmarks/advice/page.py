@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.advice.averting import verdict_of
@@ -33,15 +32,15 @@ INTRODUCTION = (
 )
 
 
-def documents(folder: Path = RESULTS) -> dict[str, str]:
+def documents() -> dict[str, str]:
     """Both files."""
     scenarios = all_scenarios()
-    cases = known_cases(scenarios, folder)
+    cases = known_cases(scenarios)
     found = tallies(cases)
-    return {PAGE: page(scenarios, cases, found, folder), DATA: json.dumps(data(cases, found), indent=1) + "\n"}
+    return {PAGE: page(scenarios, cases, found), DATA: json.dumps(data(cases, found), indent=1) + "\n"}
 
 
-def in_short(folder: Path = RESULTS) -> str:
+def in_short() -> str:
     """The few figures for README: a line for each adviser."""
     rows = [
         [
@@ -49,7 +48,7 @@ def in_short(folder: Path = RESULTS) -> str:
             _share(one.without_a_word, one.others), str(one.outcomes[IMPROVES]), str(one.outcomes[NO_DIFFERENCE] + one.outcomes[UNCLEAR]),
             str(one.outcomes[WORSENS] + one.outcomes[UNSAFE]), str(one.outcomes[UNTOUCHED]), str(one.outcomes[NOT_APPLICABLE]), str(one.unmeasured),
         ]
-        for one in tallies(known_cases(all_scenarios(), folder))
+        for one in tallies(known_cases(all_scenarios()))
     ]  # fmt: skip
     heads = [
         "",
@@ -67,7 +66,7 @@ def in_short(folder: Path = RESULTS) -> str:
     return "\n".join(_markdown(heads, rows)) + "\n"
 
 
-def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[Tally], folder: Path = RESULTS) -> str:
+def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[Tally]) -> str:
     """For people."""
     counts = ", ".join(
         f"{sum(one.kind == kind for one in scenarios)} {kind.replace('_', '-')}" for kind in KINDS
@@ -91,7 +90,7 @@ def page(scenarios: Sequence[Scenario], cases: Sequence[Case], found: Sequence[T
             *_twice(cases),
             *_told(found),
             *_damages(found),
-            *_forecasts(outcomes(folder)),
+            *_forecasts(outcomes(RESULTS)),
             *_wholes(found),
             *_scenarios(scenarios, cases),
         ]

@@ -12,7 +12,7 @@ from benchmarks.advice.model import Advice, Change
 from benchmarks.kept_lines import keep_line, kept_lines
 
 RESULTS = Path("benchmarks/advice/results")
-ADVICE, FAILED, MEASURED, WHOLE, SKIPPED, SEARCHED, BEST, AVERTED = LINES = (
+ADVICE, FAILED, MEASURED, WHOLE, SKIPPED, SEARCHED, BEST, AVERTED = (
     "advice", "failed", "measured", "whole", "skipped", "searched", "best", "averted",
 )  # fmt: skip
 Line = Mapping[str, Any]

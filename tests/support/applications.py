@@ -34,11 +34,11 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def statement_of(table: dict[str, Any], *, utf8mb3: bool, engine: str = "MyISAM") -> str:
+def statement_of(table: dict[str, Any], *, utf8mb3: bool) -> str:
     """CREATE TABLE as the application has it; `utf8mb3` where the server knows that name."""
     lines = [_column(column) for column in table["columns"]] + [_index(index) for index in table["indexes"]]
     union = f" UNION=({', '.join(map(quoted, table['union']))})" if "union" in table else ""
-    engine = "MRG_MyISAM" if union else engine
+    engine = "MRG_MyISAM" if union else "MyISAM"
     collation = f"DEFAULT CHARSET={table['charset']} COLLATE={table['collation']}"
     options = " ".join(word for word in table["create_options"].split() if word != "partitioned")
     text = f"CREATE TABLE {quoted(table['name'])} ({', '.join(lines)}) ENGINE={engine} {collation} {options}{union}{_partitions(table)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -123,10 +123,10 @@ def _in_folder(package: str) -> Iterator[str]:
     yield from (f"{package}.{file.stem}" for file in sorted(path.parent.glob("*.py")) if file.stem != "__init__")
 
 
-def _path_of(module: str, instead: Mapping[str, Path] = INSTEAD) -> Path | None:
+def _path_of(module: str) -> Path | None:
     """The module's file; None for a name in a module."""
-    if module in instead:
-        return instead[module]
+    if module in INSTEAD:
+        return INSTEAD[module]
     package = PACKAGES.get(module.partition(".")[0])
     if package is None:
         return None

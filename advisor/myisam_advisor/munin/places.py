@@ -1,8 +1,7 @@
-"""Where munin-node looks, and where the plugin looks for the daemon."""
+"""Where munin-node looks (munin-node.conf(5)), and where the plugin looks for the daemon."""
 
 from pathlib import Path
 
-# Where munin-node looks (munin-node.conf(5)), and where the plugin looks for the daemon.
 PLUGINS = Path("/etc/munin/plugins")
 CONFIGURATIONS = Path("/etc/munin/plugin-conf.d")
 SOCKET = Path("/run/myisam-advisor-munin.sock")
