@@ -19,6 +19,7 @@ from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.unchanged import (
     ALIKE,
     forgets,
+    lost_its_name,
     moved_on,
     no_merge_lost,
     open_merges,
@@ -225,7 +226,7 @@ def _batches(ready: Sequence[Prediction], migration: Migration) -> Iterator[str]
         )
         if migration.here.logs_changes and not migration.here.clustered:
             yield from _in_use(batch[0].name[0])
-        asked = moved_on(migration.merges, migration.here, lost=bool(migration.killed))
+        asked = lost_its_name() if migration.killed else moved_on(migration.merges, migration.here)
         yield asked if any(_stands(one, migration) for one in batch) else offered(asked)
         for one in batch:
             yield from _table(one, migration)

@@ -145,13 +145,13 @@ def stops_as_lost(here: ServerKind) -> Sql:
     return statement("SET SESSION {} = {};", reads_only(here), quote_text(LOST_NAME))
 
 
-def moved_on(known: Sequence[TableName], here: ServerKind, *, lost: bool = False) -> Sql:
-    """What holds for all tables: the server became read-only, or has a MERGE table besides these, of which no table tells that it became a part.
+def lost_its_name() -> Sql:
+    """What holds for all tables where one may have lost its name. Which one is the last that an ALTER ran on, as long as no other runs; and comments are read by no client."""
+    return statement("SET @moved_on = {};", quote_text(LOST_NAME))
 
-    `lost`: a table may have lost its name. Which one is the last that an ALTER ran on, as long as no other runs; and comments are read by no client.
-    """
-    if lost:
-        return statement("SET @moved_on = {};", quote_text(LOST_NAME))
+
+def moved_on(known: Sequence[TableName], here: ServerKind) -> Sql:
+    """What holds for all tables: the server became read-only, or has a MERGE table besides these, of which no table tells that it became a part."""
     # No table is called so; and '' is NULL where sql_mode has EMPTY_STRING_IS_NULL, which no name would differ from.
     nobody = quote_text(".")
     named = sql_list(quote_text(".".join(name)) for name in sorted(known)) if known else nobody
