@@ -84,15 +84,15 @@ def copy_work(
     for key in trees:
         counts[key.unique, _of_texts(key)] += 1
     return CopyWork(
-        rows, data_bytes, index_bytes, definition.columns,
-        "" if clustered is None else _kind(clustered, definition),
-        clustered.part_count if clustered else 0,
-        counts[True, False], counts[True, True], counts[False, False], counts[False, True],
-        sum(key.part_count - 1 for key in trees),
-        _word_bytes(definition.keys, rows, index_bytes, never_sorted),
-        round(sum(one.different[PARTS_POWER] for one in words)) if words else None,
-        sum(part.length for key in definition.keys if key.kind != "fulltext" for part in key.parts if _is_text(part)),
-        sum(key.parts[0].length for key in definition.keys if key.kind != "fulltext" and _is_text(key.parts[0])),
+        rows=rows, data_bytes=data_bytes, index_bytes=index_bytes, columns=definition.columns,
+        clustered="" if clustered is None else _kind(clustered, definition),
+        clustered_parts=clustered.part_count if clustered else 0,
+        unique_numbers=counts[True, False], unique_texts=counts[True, True], plain_numbers=counts[False, False], plain_texts=counts[False, True],
+        further_parts=sum(key.part_count - 1 for key in trees),
+        word_bytes=_word_bytes(definition.keys, rows, index_bytes, never_sorted),
+        part_words=round(sum(one.different[PARTS_POWER] for one in words)) if words else None,
+        text_bytes=sum(part.length for key in definition.keys if key.kind != "fulltext" for part in key.parts if _is_text(part)),
+        first_text_bytes=sum(key.parts[0].length for key in definition.keys if key.kind != "fulltext" and _is_text(key.parts[0])),
     )  # fmt: skip
 
 

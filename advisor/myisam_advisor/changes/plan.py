@@ -139,24 +139,26 @@ def make_plan(
     init_lines = [line for line in all_lines if is_plain(line.sql)]
     rebuilt = rebuild_rates_for(facts, rates)
     return ChangePlan(
-        _server(facts),
-        time.strftime("%Y-%m-%d %H:%M", time.localtime()),
-        [finding for finding in findings if finding.commands or finding.my_cnf or finding.init_file],
-        ordered,
-        shell,
-        settings,
-        init_lines,
-        present.variable(INIT_FILE) or "",
-        [
+        server=_server(facts),
+        made_at=time.strftime("%Y-%m-%d %H:%M", time.localtime()),
+        findings=[finding for finding in findings if finding.commands or finding.my_cnf or finding.init_file],
+        online=ordered,
+        shell=shell,
+        settings=settings,
+        init_file=init_lines,
+        init_file_present=present.variable(INIT_FILE) or "",
+        offline=[
             replace(describe_offline(wanting, group, known, rebuilt), before=copies.get(group, ()))
             for wanting, group in in_one_copy(offline)
         ],
-        [(finding, _way_back(finding, present)) for finding in reversed(findings) if finding.commands],
-        [(finding, _queries(finding)) for finding in findings],
-        list(_notes(facts, present, ordered, offline, all_lines)),
-        [finding for finding in findings if not (finding.commands or finding.my_cnf or finding.init_file)],
-        PERSISTED if settings and persists else "",
-        not_seen,
+        rollback=[(finding, _way_back(finding, present)) for finding in reversed(findings) if finding.commands],
+        verification=[(finding, _queries(finding)) for finding in findings],
+        notes=list(_notes(facts, present, ordered, offline, all_lines)),
+        without_change=[
+            finding for finding in findings if not (finding.commands or finding.my_cnf or finding.init_file)
+        ],
+        settings_note=PERSISTED if settings and persists else "",
+        not_seen=not_seen,
     )
 
 

@@ -181,21 +181,26 @@ def _task(
     }
     version = session.version
     return ReplayTask(
-        path,
-        workload.described,
-        chosen,
-        options,
-        watched.program(program),
-        ("mariadb" if version.flavour == "mariadb" else "mysql", *version.number[:2]),
-        replay_settings(variables),
-        sources,
-        missing,
-        changed,
-        session if copy.allow_lock else None,
-        (*used.definitions, *unseen_triggers(directory, sources, used.definitions)),
-        (*not_tried(tried[1], copied, wish, missing), *used.notes, *trigger_notes(session), *meaning_notes(variables)),
-        meaning_settings(variables),
-        version.number[:3],
+        workload=path,
+        described=workload.described,
+        variants=chosen,
+        options=options,
+        choice=watched.program(program),
+        data_version=("mariadb" if version.flavour == "mariadb" else "mysql", *version.number[:2]),
+        settings=replay_settings(variables),
+        sources=sources,
+        missing=missing,
+        changed_seconds=changed,
+        lock=session if copy.allow_lock else None,
+        definitions=(*used.definitions, *unseen_triggers(directory, sources, used.definitions)),
+        notes=(
+            *not_tried(tried[1], copied, wish, missing),
+            *used.notes,
+            *trigger_notes(session),
+            *meaning_notes(variables),
+        ),
+        meaning=meaning_settings(variables),
+        release=version.number[:3],
     )
 
 

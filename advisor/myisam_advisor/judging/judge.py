@@ -74,18 +74,18 @@ def judge(
     unjudged = [one for one in _once_a_rule(not_evaluated) if one.rule not in pointless]
     mooted = [one.rule for one in _once_a_rule(not_evaluated) if one.rule in pointless]
     return Judgement(
-        resolution.kept,
-        sorted(answers.asked - {one.rule for one in not_evaluated} - spoken),
-        unjudged,
-        answers.not_applicable + [NotApplicable(rule, pointless[rule]) for rule in mooted],
-        answers.contradicted + resolution.dropped + _beside_others(spoken_and_lacking),
-        resolution.suppressed,
-        suspicious,
-        [*site.warnings, *ready.proofs.refused, *inquiry.cut_short],
-        wording.known.budget,
-        answers.seconds,
-        blind_spots(facts, unjudged),
-        mooted,
+        findings=resolution.kept,
+        quiet=sorted(answers.asked - {one.rule for one in not_evaluated} - spoken),
+        not_evaluated=unjudged,
+        not_applicable=answers.not_applicable + [NotApplicable(rule, pointless[rule]) for rule in mooted],
+        dropped=answers.contradicted + resolution.dropped + _beside_others(spoken_and_lacking),
+        suppressed=resolution.suppressed,
+        suspicious=suspicious,
+        warnings=[*site.warnings, *ready.proofs.refused, *inquiry.cut_short],
+        memory=wording.known.budget,
+        seconds=answers.seconds,
+        blind=blind_spots(facts, unjudged),
+        mooted=mooted,
     )
 
 

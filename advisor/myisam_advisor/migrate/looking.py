@@ -87,10 +87,22 @@ def looked_at(
     predictions = predict(tables, to, here, later, machine)
     idle = {one.name: one.idle_seconds for one in found.tables if one.idle_seconds is not None}
     return Migration(
-        here, later, to, tuple(predictions), in_order(predictions, idle), (*found.left_out, *left_alone(found.tables)),
-        whole_number(variables.get("key_buffer_size")), cache_bytes, free_bytes, tuple(found.not_found), unknown,
-        tuple(told(one, here) for one in found.killed), is_replica(session), own, found.merges,
-    )  # fmt: skip
+        here=here,
+        target=later,
+        to=to,
+        predictions=tuple(predictions),
+        order=in_order(predictions, idle),
+        left_out=(*found.left_out, *left_alone(found.tables)),
+        key_buffer_bytes=whole_number(variables.get("key_buffer_size")),
+        cache_bytes=cache_bytes,
+        disk_free_bytes=free_bytes,
+        not_found=tuple(found.not_found),
+        foreign_keys_unknown=unknown,
+        killed=tuple(told(one, here) for one in found.killed),
+        is_replica=is_replica(session),
+        own_disks=own,
+        merges=found.merges,
+    )
 
 
 def _remedy(directory: Unknown) -> str:

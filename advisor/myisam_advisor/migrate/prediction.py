@@ -185,11 +185,21 @@ def _one(
     # What the script writes, which resets options, is refused of less.
     there, of_script = (_on_target(table, made, to, target, name, errors) for made in (table.structure, bare))
     return Prediction(
-        table.name, table.structure, to, tuple(errors), (*limits(table.name[0], to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)), table.contents,
-        lasts, after, tuple(on_this_server(bare, replace(here, refused_algorithm=""))), there,
-        _remade(bare, table.structure.option(BLOCK_SIZE), to, here), table.triggers, of_script,
-        still_the_same(table.name, table.structure, here),
-    )  # fmt: skip
+        name=table.name,
+        structure=table.structure,
+        to=to,
+        errors=tuple(errors),
+        changes=(*limits(table.name[0], to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)),
+        contents=table.contents,
+        lasting=lasts,
+        bytes_after=after,
+        script_errors=tuple(on_this_server(bare, replace(here, refused_algorithm=""))),
+        target_errors=there,
+        remade=_remade(bare, table.structure.option(BLOCK_SIZE), to, here),
+        has_triggers=table.triggers,
+        target_script_errors=of_script,
+        unchanged=still_the_same(table.name, table.structure, here),
+    )
 
 
 def _size(structure: Structure, contents: Contents, to: str, here: ServerKind, own: Conversion | None) -> Range | None:

@@ -162,17 +162,17 @@ def told(judgement: Judgement, facts: FactSet, *, contradicted: bool = False) ->
     notes = tuple(note for note in facts.notes if not note.off)
     verdict = verdict_of(judgement, facts.interval_seconds)
     return Told(
-        verdict,
-        tuple(_rule(number, tuple(group)) for number, group in enumerate(alike.values(), 1)),
-        tuple(f"{_about(one.object)}{one.why}. Set aside." for one in judgement.suspicious),
-        tuple(judgement.blind),
-        tuple(judgement.not_evaluated),
-        _dropped(judgement, contradicted),
-        tuple(judgement.suppressed),
-        notes,
-        tuple(judgement.warnings),
-        tuple(judgement.quiet),
-        _gaps(judgement, notes, verdict),
+        verdict=verdict,
+        rules=tuple(_rule(number, tuple(group)) for number, group in enumerate(alike.values(), 1)),
+        suspicious=tuple(f"{_about(one.object)}{one.why}. Set aside." for one in judgement.suspicious),
+        blind=tuple(judgement.blind),
+        unknown=tuple(judgement.not_evaluated),
+        dropped=_dropped(judgement, contradicted),
+        suppressed=tuple(judgement.suppressed),
+        notes=notes,
+        warnings=tuple(judgement.warnings),
+        quiet=tuple(judgement.quiet),
+        gaps=_gaps(judgement, notes, verdict),
     )
 
 

@@ -99,17 +99,17 @@ def run_trial(name: str, material: TrialMaterial, options: TrialOptions, listene
         results = _results(bench, experiment, options)
         version = str(bench.server.execute("SELECT @@version")[0][0]) if bench.private else ""
         return TrialResult(
-            name,
-            _kind(material.binaries) if bench.private and material.binaries else "",
-            version,
-            ", ".join(copy.label for copy in bench.copies) or "made up",
-            [*material.settings, *experiment.options] if bench.private else [],
-            results,
-            _conclusion(bench, experiment, results),
-            bench.skipped,
-            material.binaries.name if bench.private and material.binaries else "",
-            machine_name(),
-            time.strftime("%Y-%m-%d %H:%M", time.localtime()),
+            experiment=name,
+            server=_kind(material.binaries) if bench.private and material.binaries else "",
+            version=version,
+            tables=", ".join(copy.label for copy in bench.copies) or "made up",
+            settings=[*material.settings, *experiment.options] if bench.private else [],
+            workloads=results,
+            conclusion=_conclusion(bench, experiment, results),
+            skipped=bench.skipped,
+            binaries=material.binaries.name if bench.private and material.binaries else "",
+            machine=machine_name(),
+            taken_at=time.strftime("%Y-%m-%d %H:%M", time.localtime()),
         )
 
 

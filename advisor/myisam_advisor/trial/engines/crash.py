@@ -114,9 +114,19 @@ def crashed(one: EngineServer, rows: DrawnRows, total_rows: int, threads: int) -
     there = _there(one, rows, load.rows_acknowledged) if rows.key_columns else min(found, load.total)
     mended_seconds = 0.0 if found_wrong.is_well else found_wrong.seconds + repair_seconds
     return Crash(
-        load.total, found, load.total - there, threads, bool(rows.key_columns), found_wrong.words, found_wrong.is_damaged, start_seconds, found_wrong.seconds,
-        repair_seconds, start_seconds + mended_seconds, found_wrong.extended_seconds,
-    )  # fmt: skip
+        acknowledged=load.total,
+        found=found,
+        lost=load.total - there,
+        in_flight=threads,
+        is_exact=bool(rows.key_columns),
+        check=found_wrong.words,
+        is_damaged=found_wrong.is_damaged,
+        start_seconds=start_seconds,
+        check_seconds=found_wrong.seconds,
+        repair_seconds=repair_seconds,
+        recovery_seconds=start_seconds + mended_seconds,
+        extended_check_seconds=found_wrong.extended_seconds,
+    )
 
 
 @contextmanager

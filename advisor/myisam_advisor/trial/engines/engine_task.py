@@ -54,17 +54,17 @@ def do_engine_task(channel: Channel) -> Mapping[str, Any]:
     given = received(channel)
     told, workload = given.told, given.workload
     material = EngineMaterial(
-        choice_of(told["choice"]).binaries(),
-        told["engines"],
-        told["settings"],
-        told["variables"],
-        told["watched"],
-        given.sources,
-        told["left_out"],
-        given.lock,
-        workload.events if workload else None,
-        told["described"],
-        workload.knows_moments if workload else False,
+        binaries=choice_of(told["choice"]).binaries(),
+        engines=told["engines"],
+        settings=told["settings"],
+        variables=told["variables"],
+        watched=told["watched"],
+        sources=given.sources,
+        left_out=told["left_out"],
+        lock=given.lock,
+        events=workload.events if workload else None,
+        described=told["described"],
+        knows_moments=workload.knows_moments if workload else False,
     )
     found = run_engine_trial(material, TrialOptions(**told["options"]), Reporting(channel.send))
     return asdict(found)

@@ -119,21 +119,21 @@ class _EngineTrial:
         recorded = self._recorded(conversions)
         tried = [self._tried(table, conversions[table.label]) for table in self._tables]
         return EngineResult(
-            tuple(one for of_table, _ in tried for one in of_table),
-            tuple(stayed for _, stayed in tried),
-            tuple(recorded),
-            self._material.described,
-            self._left_out,
-            self._skipped,
-            PRODUCT_NAMES[self._material.binaries.flavour],
-            str(base.server.execute("SELECT @@version")[0][0]),
-            told_settings({one.engine: one.server.variables() for one in self._servers}),
-            self._material.watched,
-            self._cache,
-            flush,
-            machine_name(),
-            time.time(),
-            tuple(self._notes),
+            tables=tuple(one for of_table, _ in tried for one in of_table),
+            stayed=tuple(stayed for _, stayed in tried),
+            recorded=tuple(recorded),
+            workload=self._material.described,
+            left_out=self._left_out,
+            skipped=self._skipped,
+            server=PRODUCT_NAMES[self._material.binaries.flavour],
+            version=str(base.server.execute("SELECT @@version")[0][0]),
+            settings=told_settings({one.engine: one.server.variables() for one in self._servers}),
+            watched=self._material.watched,
+            cache_bytes=self._cache,
+            flush_seconds=flush,
+            machine=machine_name(),
+            taken_at=time.time(),
+            notes=tuple(self._notes),
         )
 
     def _begin_budget(self) -> None:

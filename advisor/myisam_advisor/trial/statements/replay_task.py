@@ -70,17 +70,17 @@ def do_replay_task(channel: Channel) -> Mapping[str, Any]:
     _expect_version(binaries, told["data_version"])
     is_same = list(binaries.release or ()) == told["release"]
     material = Material(
-        binaries,
-        [*told["settings"], *(told["meaning"] if is_same else ())],
-        workload.events,
-        given.sources,
-        {(schema, table): why for schema, table, why in told["missing"]},
-        {(schema, table): seconds for schema, table, seconds in told["changed"]},
-        given.lock,
-        told["described"],
-        [Definition(**{**one, "uses": tuple(map(tuple, one["uses"]))}) for one in told["definitions"]],
-        [*told["notes"], *([] if is_same else [ANOTHER_RELEASE])],
-        workload.knows_moments,
+        binaries=binaries,
+        settings=[*told["settings"], *(told["meaning"] if is_same else ())],
+        events=workload.events,
+        sources=given.sources,
+        missing={(schema, table): why for schema, table, why in told["missing"]},
+        changed_seconds={(schema, table): seconds for schema, table, seconds in told["changed"]},
+        lock=given.lock,
+        described=told["described"],
+        definitions=[Definition(**{**one, "uses": tuple(map(tuple, one["uses"]))}) for one in told["definitions"]],
+        notes=[*told["notes"], *([] if is_same else [ANOTHER_RELEASE])],
+        knows_moments=workload.knows_moments,
     )
     result = run_replay(
         material,

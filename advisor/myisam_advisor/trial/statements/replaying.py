@@ -252,19 +252,19 @@ class _Replay:
     ) -> ReplayResult:  # fmt: skip
         material = self._material
         return ReplayResult(
-            variants,
-            kinds,
-            fidelity,
-            measured(runs[BASELINE]),
-            self._options.speed,
-            PRODUCT_NAMES[material.binaries.flavour],
-            str(server.execute("SELECT @@version")[0][0]),
-            tuple(object_name(one.schema, one.table) for one in material.sources),
-            tuple(material.settings),
-            material.described,
-            machine_name(),
-            time.time(),
-            runs.course,
+            variants=variants,
+            kinds=kinds,
+            fidelity=fidelity,
+            baseline=measured(runs[BASELINE]),
+            speed=self._options.speed,
+            server=PRODUCT_NAMES[material.binaries.flavour],
+            version=str(server.execute("SELECT @@version")[0][0]),
+            tables=tuple(object_name(one.schema, one.table) for one in material.sources),
+            settings=tuple(material.settings),
+            workload=material.described,
+            machine=machine_name(),
+            taken_at=time.time(),
+            course=runs.course,
         )
 
 

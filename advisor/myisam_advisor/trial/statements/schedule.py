@@ -148,18 +148,18 @@ def write_schedule(
             writing.add(event, judging.of(event))
     written = frozenset(writing.turns) - {USER_LOCKS}
     return Schedule(
-        folder,
-        list(judging.kinds),
-        writing.plans,
-        [turns.writes for turns in writing.turns.values()],
-        len(found.connections),
-        threads.crowded,
-        dict(writing.left_out),
-        written,
-        writing.read,
-        writing.sent,
-        frozenset(writing.nameless),
-        writing.at_once,
+        folder=folder,
+        kinds=list(judging.kinds),
+        plans=writing.plans,
+        writes=[turns.writes for turns in writing.turns.values()],
+        connections=len(found.connections),
+        crowded=threads.crowded,
+        left_out=dict(writing.left_out),
+        written=written,
+        read=writing.read,
+        sent=writing.sent,
+        nameless=frozenset(writing.nameless),
+        at_once=writing.at_once,
         is_one_by_one=bool(written) and not knows_overlaps,
     )
 

@@ -63,16 +63,16 @@ def do_upgrade_task(channel: Channel) -> Mapping[str, Any]:
     flavour, major, minor = told["data_version"]
     recorded = told["recorded"]
     material = UpgradeMaterial(
-        choice_of(told["choice"]).binaries(),
-        (str(flavour), int(major), int(minor)),
-        told["sql_mode"],
-        given.sources,
-        {(schema, table): text for schema, table, text in told["definitions"]},
-        {(schema, table): why for schema, table, why in told["uncopied"]},
-        given.lock,
-        _recorded(recorded, given.workload) if recorded and given.workload else None,
-        present_program(choice_of(recorded["present"]), told["data_version"]) if recorded else None,
-        recorded["variables"] if recorded else {},
+        binaries=choice_of(told["choice"]).binaries(),
+        data_version=(str(flavour), int(major), int(minor)),
+        sql_mode=told["sql_mode"],
+        sources=given.sources,
+        definitions={(schema, table): text for schema, table, text in told["definitions"]},
+        uncopied={(schema, table): why for schema, table, why in told["uncopied"]},
+        lock=given.lock,
+        recorded=_recorded(recorded, given.workload) if recorded and given.workload else None,
+        present=present_program(choice_of(recorded["present"]), told["data_version"]) if recorded else None,
+        variables=recorded["variables"] if recorded else {},
     )
     return asdict(run_upgrade(material, Reporting(channel.send)))
 
