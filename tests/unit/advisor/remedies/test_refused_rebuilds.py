@@ -269,3 +269,13 @@ def test_what_a_rule_of_the_site_writes_is_held_back_only_where_it_writes_a_tabl
         told = admitted(command, host={"data_directory_free_bytes": 1 << 40, **host}, variable={"myisam_sort_buffer_size": 8 * MIB}, tables=known, indexes=key())
         assert bool(told.remedy.commands) is not copies, host
     assert bool(admitted(command, processlist=waiting, tables=known).remedy.commands) is not copies
+
+
+@pytest.mark.parametrize(("columns", "passes"), [
+    ({"row_format": "dynamic"}, False), ({"row_format": "dynamic", "fixed_row_bytes": 9}, True), ({"row_format": "fixed"}, True), ({}, False),
+])  # fmt: skip
+def test_rows_become_fixed_where_the_columns_are_known_or_they_are(columns: dict[str, Any], *, passes: bool) -> None:
+    command = AlterTable(TABLE, (option(ROW_FORMAT="FIXED"),))
+    passed = admitted(command, tables=table(rows=10, **columns))
+    assert passed.remedy.commands == ((command,) if passes else ())
+    assert passes or "No ALTER while its columns are not known" in " ".join(passed.instead)
