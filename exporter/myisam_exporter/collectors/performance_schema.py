@@ -101,7 +101,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
             (
                 "rows_read_per_second",
                 "real",
-                "Rows read. Through a MERGE table they count for that one: of its members 0 is unknown.",
+                "Rows read. Through a MERGE table they count for that one: of its members 0 is unknown. performance_schema has none of FULLTEXT searches.",
             ),
             (
                 "rows_changed_per_second",
