@@ -13,8 +13,10 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.workload import live
 from myisam_advisor.workload.guardian import Guardian
 from myisam_advisor.workload.live import LiveRecording
+from myisam_advisor.workload.log_settings import assignment
 from myisam_advisor.workload.recording import Recorded
-from myisam_exporter.errors import UserError
+from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.server.sql import Sql
 from myisam_exporter.server.target import Target
 from tests.support.daemon import wait_for
 
@@ -42,6 +44,24 @@ def log_of(server: PrivateServer) -> Path | None:
     """The log that the server writes for a recording, once it is there."""
     directory = Path(str(server.execute("SELECT @@datadir")[0][0]))
     return next((directory / name for name in leftovers(server) if name.endswith(".log")), None)
+
+
+@pytest.mark.parametrize("server", ["mysql-5.6", "mysql-9.7"], indirect=True, scope="session")
+def test_what_is_set_behind_its_time_limit_is_given_back_too(server: PrivateServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server goes on with a statement whose sender has given it up, as where its thread gets no processor, or waits for a disk."""
+
+    def late(name: str, value: str) -> Sql:
+        return Sql("SET GLOBAL long_query_time = IF(SLEEP(4) = 0, 0, 0)") if name == "long_query_time" else assignment(name, value)
+
+    monkeypatch.setattr(live, "assignment", late)
+    before, began = settings(server), time.monotonic()
+    with LiveRecording(Target("root", socket=server.socket), 1, SECONDS, 1e6) as recording:
+        prospect = recording.prospect()
+        with pytest.raises(ServerLostError):
+            recording.record(tmp_path / "w", prospect)
+    assert (settings(server), leftovers(server)) == (before, [])
+    time.sleep(max(0.0, 8 - (time.monotonic() - began)))
+    assert settings(server) == before
 
 
 def test_a_full_disk_is_refused_before_anything_is_changed(mariadb: PrivateServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ class Duty:
         server: its process, where that is known: settings end with it.
         identity: which server it is, for a connection that has to be made anew.
         ours: what the recording set, as the server tells it; what is otherwise then is somebody else's, and stays.
+        connection: the number of the one that sets them; 0 where that is not known. Until `ours` is known, the server may still be at what that one asked last.
     """
 
     former: Mapping[str, str]
@@ -44,6 +45,7 @@ class Duty:
     server: int | None
     identity: Mapping[str, str] = field(default_factory=dict)
     ours: Mapping[str, str] = field(default_factory=dict)
+    connection: int = 0
 
 
 def fulfil(
@@ -83,16 +85,18 @@ def _given_back(
 ) -> list[str]:
     """Give the settings back, over a new connection where the old one is gone; what could not be."""
     begin, (longest, meanwhile) = time.monotonic(), trying
-    has_ended, pause, is_told = end_of(duty.server), 1.0, False
+    has_ended, pause, is_told = end_of(duty.server), 0.2, False
     while not has_ended():
         try:
             session = session or _reached(target, timeout_seconds, duty)
+            # Asked before they are given back: what comes to be set until then is given back, too.
+            is_last = not _may_still_set(session, duty) or time.monotonic() - begin > PATIENCE_SECONDS
             left[:] = changed_since(session, duty.ours, duty.former)
             former = {name: value for name, value in duty.former.items() if name not in left}
             problems = give_back(session, former)
-            if not problems:
+            if not problems and is_last:
                 return []
-            why = "; ".join(problems)
+            why = "; ".join(problems) or "what set them has not ended"
         except UserError as error:
             session, why = None, str(error)
         by_hand = "".join(f"\n  {assignment(name, value)};" for name, value in duty.former.items())
@@ -107,6 +111,17 @@ def _given_back(
         pause = min(1.5 * pause, _LONGEST_PAUSE_SECONDS)
     # What was set globally ended with the server, and another one read its own option file.
     return []
+
+
+def _may_still_set(session: Session, duty: Duty) -> bool:
+    """Whether the connection that set them is still there, with a statement whose answer came too late: it may take effect behind what is given back now.
+
+    A proxy may keep a connection for others: nobody waits for its end longer than a minute.
+    """
+    if duty.ours or not duty.connection:
+        return False
+    there = "SELECT ID FROM information_schema.PROCESSLIST WHERE ID = %s"
+    return bool(session.rows(there, (str(duty.connection),), columns=1))
 
 
 def _reached(target: Target, timeout_seconds: int, duty: Duty) -> Session:

@@ -86,6 +86,7 @@ class Guardian:
             "owner": duty.owner,
             "server": duty.server,
             "identity": dict(duty.identity),
+            "connection": duty.connection,
         }
         self._order(order)
         report = _message(self._reports, PATIENCE_SECONDS)
@@ -227,6 +228,7 @@ def _watch(target: Target, timeout_seconds: int, orders: int, reports: int, hold
             (uid, gid),
             order["server"],
             order["identity"],
+            connection=int(order["connection"]),
         )
     except (OSError, UserError) as error:
         _say(reports, {"problem": str(error)})

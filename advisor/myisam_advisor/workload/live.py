@@ -167,8 +167,10 @@ class LiveRecording:
         """Do it. Raises UserError; whatever it raises, the settings are given back."""
         expect_place(output)
         name = Path(prospect.changed["slow_query_log_file"]).name
-        duty = Duty(prospect.former, self._path, name, self._owner, self._pid, identity(self._present))
-        ours = frozenset((self._session.connection_number(), self._guarded_by))
+        own = self._session.connection_number()
+        of_server = identity(self._present)
+        duty = Duty(prospect.former, self._path, name, self._owner, self._pid, of_server, connection=own)
+        ours = frozenset((own, self._guarded_by))
         self._guardian.charge(duty)
         log: int | None = None
         try:
@@ -260,11 +262,16 @@ class LiveRecording:
     def _put_back(self, duty: Duty) -> tuple[Sequence[str], Sequence[str]]:
         """What could not be given back, and what somebody else set meanwhile."""
         left: list[str] = []
+        session: Session | None = self._session
+        if not duty.ours:
+            # The server may still be at what it was asked last: the connection ends behind that.
+            self._session.close()
+            session = None
         try:
             return self._guardian.finish(), self._guardian.left
         except GuardianGoneError:
             target, timeout_seconds = self._session.target, self._session.timeout_seconds
-            return fulfil(duty, self._directory, self._session, target, timeout_seconds, left), left
+            return fulfil(duty, self._directory, session, target, timeout_seconds, left), left
 
     def _wait(self, growing: GrowingLog, prospect: Prospect, tick: Callable[[float], None]) -> str:
         """Let it write; why it was stopped before its time, if it was."""

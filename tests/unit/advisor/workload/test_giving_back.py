@@ -3,14 +3,18 @@
 import errno
 import os
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from myisam_advisor.workload import giving_back
 from myisam_advisor.workload.giving_back import Duty, fulfil
 from myisam_exporter.errors import ServerLostError
+from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 
 
@@ -110,3 +114,36 @@ def test_a_log_that_cannot_be_removed_is_told_with_its_place_and_what_is_in_it(l
     os.close(directory)
     assert problem == f"the log {log} could not be removed: Input/output error. What was recorded is still in it (record --slow-log {log}); remove it by hand"
     assert log.exists()
+
+
+@pytest.mark.parametrize(("ours", "connection", "listed", "given"), [
+    ({}, 7, [["7"], ["7"], []], 3), ({}, 7, [[]], 1), ({"long_query_time": "0.000000"}, 7, [["7"]] * 9, 1), ({}, 0, [["7"]] * 9, 1),
+])  # fmt: skip
+def test_what_may_still_be_set_is_given_back_again_when_its_connection_has_ended(
+    ours: dict[str, str], connection: int, listed: list[list[str]], given: int, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, calls = iter(listed), list[object]()
+    session = SimpleNamespace(rows=lambda *_, **__: [(number,) for number in next(left)])
+    monkeypatch.setattr(giving_back, "changed_since", lambda *_: {})
+
+    def give(*asked: object) -> list[str]:
+        calls.append(asked)
+        return []
+
+    monkeypatch.setattr(giving_back, "give_back", give)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    directory = os.open(log.parent, os.O_RDONLY)
+    duty = replace(duty_for(log, None), ours=ours, connection=connection)
+    assert fulfil(duty, directory, cast(Session, session), Target("root"), 1, []) == []
+    os.close(directory)
+    assert len(calls) == given
+
+
+def test_nobody_waits_for_longer_than_a_minute_for_a_connection_that_a_proxy_keeps(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(giving_back, "changed_since", lambda *_: {})
+    monkeypatch.setattr(giving_back, "give_back", lambda *_: [])
+    monkeypatch.setattr(giving_back, "PATIENCE_SECONDS", 0.5)
+    directory = os.open(log.parent, os.O_RDONLY)
+    kept = SimpleNamespace(rows=lambda *_, **__: [("7",)])
+    assert fulfil(replace(duty_for(log, None), connection=7), directory, cast(Session, kept), Target("root"), 1, [], (3600.0, lambda _: None)) == []
+    os.close(directory)
