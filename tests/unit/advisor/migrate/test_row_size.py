@@ -149,3 +149,13 @@ def test_how_far_a_counter_comes_that_was_large_enough_within_a_group(bytes_each
     counter = replace(integer("b", auto_increment=True), maximum_bytes=bytes_each, unsigned=unsigned)
     (found,) = refusals(table(integer("a"), counter, indexes=(index((0, 4), (1, bytes_each)),)), "InnoDB", MYSQL)
     assert (found.code, says in found.mend) == (1075, True), found.mend
+
+
+@pytest.mark.parametrize("row_format", ["DYNAMIC", "REDUNDANT"])
+def test_an_entry_ends_in_the_primary_key_or_in_the_number_of_its_row(row_format: str) -> None:
+    """One field more either way: an INT of 4 bytes, or DB_ROW_ID of 6."""
+    own, primary = index((1, 100), name="of_a"), index((0, 4), name="PRIMARY", unique=True)
+    without, with_key = (
+        next(one.counted for one in counted_trees(table(integer(), text("a", 100), indexes=indexes), MYSQL, row_format) if one.index == "of_a") for indexes in ((own,), (primary, own))
+    )
+    assert without - with_key == 6 - 4
