@@ -222,7 +222,7 @@ def _in_words(text: str) -> str:
         return f"unknown fact ({text}).{near} `myisam-advisor facts --describe` lists the tables and columns: {', '.join(sorted(_TABLES))}"
     if "pattern too complex" in text:
         return f"a pattern of LIKE is longer than {MAXIMUM_PATTERN_BYTES} bytes"
-    if "surrogates not allowed" in text:
+    if "surrogates not allowed" in text or text.startswith("SQL is of wrong type"):  # so does Python 3.10 say it
         return "the query has bytes that are no UTF-8"
     return "only one statement is allowed" if "one statement at a time" in text else text
 

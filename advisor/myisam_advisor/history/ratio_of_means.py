@@ -44,7 +44,10 @@ def _mean_with_error(samples: Sequence[float]) -> tuple[float, float]:
     parts = [
         statistics.fmean(samples[count * number // PARTS : count * (number + 1) // PARTS]) for number in range(PARTS)
     ]
-    return statistics.fmean(samples), statistics.stdev(parts) / math.sqrt(PARTS)
+    middle = statistics.fmean(parts)
+    # Not by statistics.stdev, which ends with an OverflowError for numbers near the largest before Python 3.11.
+    deviation = math.hypot(*(part - middle for part in parts)) / math.sqrt(PARTS - 1)
+    return statistics.fmean(samples), deviation / math.sqrt(PARTS)
 
 
 def _moves(samples: Sequence[float]) -> float:

@@ -197,13 +197,13 @@ def test_mistakes_end_in_a_message_and_status_2(words: tuple[str, ...], message:
         ("SELECT no_such_fact FROM tables", "unknown fact"),
         ("DELETE FROM tables", "may only read"),
         ("ATTACH '/tmp/never.db' AS x", "may only read"),
-        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n", "longer than 2 s" if sys.version_info >= (3, 11) else "recursive queries need"),
+        ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n", "longer than 2 s" if sys.version_info >= (3, 11) else "longer than 2 s|recursive queries need"),
     ],
 )
 def test_query_refuses_what_it_must(statement: str, message: str) -> None:
     done = run("query", statement, "--facts", "-", stdin=HEALTHY)
     assert done.returncode == 2
-    assert message in done.stderr
+    assert re.search(message, done.stderr)
     assert not Path("/tmp/never.db").exists()
 
 
