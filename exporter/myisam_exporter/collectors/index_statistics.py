@@ -19,6 +19,7 @@ from heapq import nlargest
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.index_reads import (
+    FLUSH_TOLERANCE_SECONDS,
     INDEX_READS,
     MAXIMUM_INDEXES,
     TOO_MANY,
@@ -50,7 +51,6 @@ QUERY: Sql = statement(
     MAXIMUM_INDEXES + 1,
 )
 BY_INDEX = tuple(f"Handler_read_{how}" for how in ("first", "key", "last", "next", "prev"))
-FLUSH_TOLERANCE_SECONDS = 2  # between two values of one answer
 HOUR_SECONDS = 3600
 TOLD_ALREADY = Unknown("performance_schema tells the reads by index", off=True)
 SEES_NONE = Unknown(
