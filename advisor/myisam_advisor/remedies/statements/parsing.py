@@ -39,8 +39,11 @@ _FULL = rf"{_NAME}\.{_NAME}"
 _LOOSE = rf"(?:{_NAME}\.)?{_NAME}"
 # MySQL and MariaDB know LOCAL as another word for it.
 _UNLOGGED = r"(?: (?:NO_WRITE_TO_BINLOG|LOCAL))"
-# Behind a comma another variable may stand.
-_VALUE_WORD = r"(?:'[^'\\]*'|[^\s;`,'])+"
+# Behind a comma another variable may stand, but for one in parentheses.
+_TEXT = r"'[^'\\]*'"
+_INNER = rf"(?:{_TEXT}|[^;`'()])*"
+_IN_PARENTHESES = rf"\({_INNER}(?:\({_INNER}\){_INNER})*\)"
+_VALUE_WORD = rf"(?:{_TEXT}|{_IN_PARENTHESES}|[^\s;`,'()])+"
 _ONE_VALUE = rf"{_VALUE_WORD}(?:\s+{_VALUE_WORD})*"
 _OPTIONS = r"\w+=\w+(?: \w+=\w+)*"
 
@@ -125,7 +128,7 @@ def _options(found: re.Match[str], command: Sql) -> Statement:
 _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Sql], Statement]], ...] = (
     (
         late_pattern(
-            rf"(?i:SET\s+GLOBAL)\s+(?:(?P<cache>{_NAME})\.)?(?P<variable>[A-Za-z_]\w*)\s*:?=\s*(?P<value>{_ONE_VALUE})\s*(?:;\s*)?",
+            rf"(?i:SET\s+(?:GLOBAL\s+|@@GLOBAL\.))(?:(?P<cache>{_NAME})\.)?(?P<variable>[A-Za-z_]\w*)\s*:?=\s*(?P<value>{_ONE_VALUE})\s*(?:;\s*)?",
             re.ASCII,
         ),
         _set,

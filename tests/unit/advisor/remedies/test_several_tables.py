@@ -86,7 +86,7 @@ def test_a_file_of_a_rebuild_beside_one_of_them_is_looked_at_first() -> None:
     ("CACHE INDEX `x`.`t` IN hot;", "LOAD INDEX INTO CACHE `x`.`t`;"), ("CACHE INDEX x.t IN hot", "LOAD INDEX INTO CACHE x.t;"), ("CACHE INDEX t IN `hot`;", "LOAD INDEX INTO CACHE t IGNORE LEAVES;"),
     ("CACHE INDEX x.a INDEX (i, j), x.t IN hot;", "LOAD INDEX INTO CACHE x.t, x.a;"),
 ])  # fmt: skip
-@pytest.mark.parametrize("made", ["SET GLOBAL hot.key_buffer_size = 8388608;", "SET GLOBAL `hot`.key_buffer_size=8388608", "set global hot.key_buffer_size := 8388608;"])
+@pytest.mark.parametrize("made", ["SET GLOBAL hot.key_buffer_size = 8388608;", "SET GLOBAL `hot`.key_buffer_size=8388608", "set global hot.key_buffer_size := 8388608;", "SET @@global.hot.key_buffer_size = 8388608;", "SET GLOBAL hot.key_buffer_size = GREATEST(8388608, (SELECT 1));"])
 def test_no_table_goes_into_a_key_cache_that_an_old_server_was_not_to_make(made: str, assigned: str, loaded: str) -> None:
     commands = tuple(map(own, (made, assigned, loaded)))
     tables = [{**FINE, "table_name": name} for name in "at"]

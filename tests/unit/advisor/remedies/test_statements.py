@@ -96,6 +96,7 @@ def test_a_name_is_no_option(made: Statement) -> None:
         ("SET GLOBAL hot.key_buffer_size = 8;", SetGlobal("key_buffer_size", quote_value(8), "hot", written=Sql("SET GLOBAL hot.key_buffer_size = 8;"))),
         ("SET GLOBAL x = 8 ;", SetGlobal("x", quote_value(8), written=Sql("SET GLOBAL x = 8 ;"))),
         ("set global hot.x=8", SetGlobal("x", quote_value(8), "hot", written=Sql("set global hot.x=8"))),
+        ("SET @@GLOBAL.x = 8;", SetGlobal("x", quote_value(8), written=Sql("SET @@GLOBAL.x = 8;"))),
         ("SET GLOBAL x := 'a,b';", SetGlobal("x", quote_value("a,b"), written=Sql("SET GLOBAL x := 'a,b';"))),
         ("SET GLOBAL x = 16 * 1024;", SetGlobal("x", None, written=Sql("SET GLOBAL x = 16 * 1024;"))),
         ("CACHE INDEX `a`.`b` IN hot_1;", CacheIndex(TABLE, "hot_1", written=Sql("CACHE INDEX `a`.`b` IN hot_1;"))),
