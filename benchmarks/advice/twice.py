@@ -78,9 +78,12 @@ def in_words(found: Sequence[Twice]) -> str:
     clear = [one for one in found if one.outcomes[0] in CLEAR]
     same = sum(first == second for first, second in (one.outcomes for one in clear))
     wrong = sum(one.is_contradicted for one in found)
+    measured = f"On two kinds of processors {len(found)} change{'s were' if len(found) != 1 else ' was'} measured"
+    if not clear:
+        return f"{measured}, none whose first outcome was clear."
     return (
-        f"On two kinds of processors {len(found)} changes were measured. Of the {len(clear)} whose first outcome was clear, "
-        f"the second is the same for {same}; {wrong} made a load faster on one and slower on the other."
+        f"{measured}. Of the {len(clear)} whose first outcome was clear, the second is the same for {same}; "
+        f"{wrong} made a load faster on one and slower on the other."
     )
 
 

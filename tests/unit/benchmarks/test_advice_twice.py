@@ -61,3 +61,6 @@ def test_a_contradiction_is_told() -> None:
         ("b=1", (IMPROVES, IMPROVES), False),
     ], "what one kind measured twice is not measured by two"
     assert in_words(found).endswith("Of the 2 whose first outcome was clear, the second is the same for 1; 1 made a load faster on one and slower on the other.")
+    assert in_words(found[1:2]) == "On two kinds of processors 1 change was measured. Of the 1 whose first outcome was clear, the second is the same for 1; 0 made a load faster on one and slower on the other."
+    unclear = measured_twice([case_of(measured("c=1", UNCLEAR, FIRST), measured("c=1", IMPROVES, SECOND))])
+    assert in_words(unclear) == "On two kinds of processors 1 change was measured, none whose first outcome was clear."
