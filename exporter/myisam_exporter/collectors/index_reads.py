@@ -16,8 +16,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.collectors.performance_schema import PERFORMANCE_SCHEMA
-from myisam_exporter.collectors.status import STATUS, UPTIME_SINCE_FLUSH, Status
-from myisam_exporter.collectors.variables import VARIABLES, Variables
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, TableName, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -37,14 +35,6 @@ QUERY: Sql = statement(
     sql_list(map(quote_text, sorted(SYSTEM_SCHEMAS))),
     MAXIMUM_INDEXES + 1,
 )
-# Tables that were opened, and indexes, for which performance_schema had no room.
-LOST = tuple(f"Performance_schema_{what}_lost" for what in ("table_handles", "table_instances", "index_stat"))
-# Its room, where it does not grow by itself (-1), and what may need as much.
-ROOM = (
-    ("performance_schema_max_table_handles", "table_open_cache"),
-    ("performance_schema_max_table_instances", "table_definition_cache"),
-)
-FLUSH_TOLERANCE_SECONDS = 2  # between two values of one answer
 # Their reads go past the handler's counters.
 UNCOUNTED = frozenset({"fulltext"})
 Reads = Mapping[str, int | None]
@@ -66,7 +56,7 @@ class IndexReadsCollector(Collector[IndexReads]):
 
     name = INDEX_READS.name
     source = "performance_schema.table_io_waits_summary_by_index_usage"
-    after = ("status", "variables", "performance_schema", "myi")
+    after = ("performance_schema", "myi")
     expensive = True
     sections = {
         "indexes": columns(
@@ -98,8 +88,7 @@ class IndexReadsCollector(Collector[IndexReads]):
         rows = context.session.rows_or_unknown(QUERY, 4, READ_PERFORMANCE_SCHEMA, maximum_rows=MAXIMUM_INDEXES + 1)
         if isinstance(rows, Unknown):
             return rows
-        is_partial = loses_counts(context.sample(STATUS), context.sample(VARIABLES))
-        return TOO_MANY if len(rows) > MAXIMUM_INDEXES else IndexReads(reads_by_table(rows), is_partial)
+        return TOO_MANY if len(rows) > MAXIMUM_INDEXES else IndexReads(reads_by_table(rows), waits.is_partial)
 
     def facts(self, pair: Pair[IndexReads]) -> Iterable[Block]:
         """Reads by index of the tables whose headers have as many; before an interval without rates."""
@@ -126,25 +115,6 @@ def keys_by_table(scan: DataDirectoryScan, wanted: Mapping[TableName, object]) -
         if name in wanted and name not in found and file.header is not None:
             found[name] = file.header.definition.keys or ()
     return found
-
-
-def loses_counts(status: Status | Unknown, variables: Variables | Unknown) -> bool:
-    """Whether performance_schema had no room for some tables or indexes since the server started. FLUSH STATUS sets back what tells so: after one, whether it may have had none."""
-    if isinstance(status, Unknown):
-        return False
-    return any((status.number(name) or 0) > 0 for name in LOST) or (_was_flushed(status) and _may_lack_room(variables))
-
-
-def _was_flushed(status: Status) -> bool:
-    uptime, since_flush = status.uptime_seconds, status.number(UPTIME_SINCE_FLUSH)
-    return uptime is not None and since_flush is not None and uptime - since_flush > FLUSH_TOLERANCE_SECONDS
-
-
-def _may_lack_room(variables: Variables | Unknown) -> bool:
-    if isinstance(variables, Unknown):
-        return True
-    rooms = ((variables.number(room), variables.number(needs)) for room, needs in ROOM)
-    return any(room is not None and needs is not None and 0 <= room < needs for room, needs in rooms)
 
 
 def known_reads(reads: int | None, key: Key, *, is_partial: bool) -> int | None:

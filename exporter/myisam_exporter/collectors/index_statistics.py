@@ -19,7 +19,6 @@ from heapq import nlargest
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
 from myisam_exporter.collectors.index_reads import (
-    FLUSH_TOLERANCE_SECONDS,
     INDEX_READS,
     MAXIMUM_INDEXES,
     TOO_MANY,
@@ -30,7 +29,7 @@ from myisam_exporter.collectors.index_reads import (
 )
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.collectors.server import SERVER
-from myisam_exporter.collectors.status import STATUS, Status
+from myisam_exporter.collectors.status import FLUSH_TOLERANCE_SECONDS, STATUS, Status
 from myisam_exporter.collectors.user_statistics import USER_STATISTICS, TableStatistics
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, TableName, column_names, columns

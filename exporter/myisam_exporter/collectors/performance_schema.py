@@ -11,7 +11,8 @@ from operator import itemgetter
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey, grown
 from myisam_exporter.collectors.myi import MYI
-from myisam_exporter.collectors.variables import PERFORMANCE_SCHEMA_OFF, VARIABLES
+from myisam_exporter.collectors.status import FLUSH_TOLERANCE_SECONDS, STATUS, UPTIME_SINCE_FLUSH, Status
+from myisam_exporter.collectors.variables import PERFORMANCE_SCHEMA_OFF, VARIABLES, Variables
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Row, RowMaker, by_column, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -57,13 +58,20 @@ NO_TABLES = Unknown("before MySQL 5.6 and MariaDB 10.0 performance_schema counts
 
 # Counted for the members of a MERGE table, unlike what is read and changed through it.
 LOCK_WAITS = "lock_wait_seconds_per_second"
+# Tables that were opened, and indexes, for which performance_schema had no room.
+LOST = tuple(f"Performance_schema_{what}_lost" for what in ("table_handles", "table_instances", "index_stat"))
+# Its room, where it does not grow by itself (-1), and what may need as much.
+ROOM = (
+    ("performance_schema_max_table_handles", "table_open_cache"),
+    ("performance_schema_max_table_instances", "table_definition_cache"),
+)
 FIRST, SECOND = itemgetter(0), itemgetter(1)
 TableCounters = Mapping[tuple[str, str], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Counters since the instruments went on."""
+    """Counters since the instruments went on. `is_partial`: some reads and changes were not counted."""
 
     enabled: frozenset[str]
     mutexes: Mapping[str, tuple[int, int]]
@@ -72,6 +80,7 @@ class Waits:
     table_lock_picoseconds: TableCounters | Unknown
     # Switched off where it would count locks alone: what it counts of tables, no switch makes known.
     is_off: bool = False
+    is_partial: bool = False
 
 
 PERFORMANCE_SCHEMA = SampleKey("performance_schema", Waits)
@@ -82,7 +91,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
 
     name = PERFORMANCE_SCHEMA.name
     source = "performance_schema"
-    after = ("variables", "myi")
+    after = ("variables", "status", "myi")
     expensive = True
     sections = {
         "mutex_wait": columns(
@@ -138,6 +147,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
             _counters(context, TABLE_READS, "wait/io/table/sql/handler", enabled),
             _counters(context, TABLE_CHANGES, "wait/io/table/sql/handler", enabled),
             _counters(context, TABLE_LOCKS, "wait/lock/table/sql/handler", enabled),
+            is_partial=loses_counts(context.sample(STATUS), variables),
         )
 
     def facts(self, pair: Pair[Waits]) -> Iterable[Block]:
@@ -151,8 +161,9 @@ class PerformanceSchemaCollector(Collector[Waits]):
             known = both(counters(before), counters(pair.after))
             former, present = known or ({}, {})
             rates: Iterable[float | None] = map(pair.rate, map(former.get, present, repeat(0)), present.values())
-            if members and column != LOCK_WAITS:
-                rates = without_zeros_of(members, present, rates)
+            partial = present if pair.after.is_partial else members
+            if partial and column != LOCK_WAITS:
+                rates = without_zeros_of(partial, present, rates)
             yield by_column(
                 "tables",
                 {
@@ -187,6 +198,23 @@ class PerformanceSchemaCollector(Collector[Waits]):
             if isinstance(part, Unknown):
                 unknown[f"tables.{column}"] = part
         return unknown
+
+
+def loses_counts(status: Status | Unknown, variables: Variables) -> bool:
+    """Whether performance_schema had no room for some tables or indexes since the server started. FLUSH STATUS sets back what tells so: after one, whether it may have had none."""
+    if isinstance(status, Unknown):
+        return False
+    return any((status.number(name) or 0) > 0 for name in LOST) or (_was_flushed(status) and _may_lack_room(variables))
+
+
+def _was_flushed(status: Status) -> bool:
+    uptime, since_flush = status.uptime_seconds, status.number(UPTIME_SINCE_FLUSH)
+    return uptime is not None and since_flush is not None and uptime - since_flush > FLUSH_TOLERANCE_SECONDS
+
+
+def _may_lack_room(variables: Variables) -> bool:
+    rooms = ((variables.number(room), variables.number(needs)) for room, needs in ROOM)
+    return any(room is not None and needs is not None and 0 <= room < needs for room, needs in rooms)
 
 
 def _mutexes(rows: Iterable[tuple[str | None, ...]], enabled: frozenset[str]) -> dict[str, tuple[int, int]]:

@@ -17,6 +17,7 @@ from myisam_exporter.server.asked_names import AskedNames, status_named
 
 THREADS_RUNNING = "Threads_running"
 UPTIME, UPTIME_SINCE_FLUSH = "Uptime", "Uptime_since_flush_status"
+FLUSH_TOLERANCE_SECONDS = 2  # between two values of one answer
 # States, not counters: growing from 3 to 5 they have no rate. Everything else in SHOW GLOBAL STATUS counts events.
 GAUGES = re.compile(
     r"^(Threads_(running|connected|cached)|Open_(files|streams|table_definitions|tables)|Max_used_connections.*|Key_blocks_.*|Uptime.*"

@@ -52,7 +52,7 @@ def all_members(scan: WithMergeTables | Unknown) -> frozenset[TableName]:
 def without_zeros_of(
     members: Container[TableName], names: Iterable[TableName], counts: Iterable[float | None]
 ) -> list[float | None]:
-    """What was counted of tables: that it is 0 says nothing of a member, as its MERGE table may have been used."""
+    """What was counted of tables: that it is 0 says nothing of a member, as its MERGE table may have been used, nor of others that are not counted whole."""
     return [None if count == 0 and name in members else count for name, count in zip(names, counts, strict=True)]
 
 

@@ -7,8 +7,6 @@ import pytest
 from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.index_reads import COLLECTOR, MAXIMUM_INDEXES, QUERY, TOO_MANY, IndexReads
 from myisam_exporter.collectors.myi import MYI
-from myisam_exporter.collectors.status import Status
-from myisam_exporter.collectors.variables import Variables
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.definition_reader import MergeTable
@@ -90,24 +88,14 @@ def test_what_is_read_through_a_merge_table_is_not_counted_for_its_members(on_my
         assert [tuple(row)[2:] for block in COLLECTOR.facts(pair) for row in block.rows] == [(1, "PRIMARY", None, known)]
 
 
-@pytest.mark.parametrize(("lost", "known"), [({}, 0), ({"Performance_schema_table_handles_lost": 0}, 0), ({"Performance_schema_table_handles_lost": 3}, None), ({"Performance_schema_table_instances_lost": 1}, None)])
-def test_where_performance_schema_had_no_room_for_all_no_zero_is_told(on_mysql: RecordedLook, lost: dict[str, int], known: int | None) -> None:
-    sample = on_mysql.collected("index_reads", performance_schema=on_mysql.sample("performance_schema"), status=Status(lost))
+@pytest.mark.parametrize(("is_partial", "known"), [(False, 0), (True, None)])
+def test_where_performance_schema_had_no_room_for_all_no_zero_is_told(on_mysql: RecordedLook, is_partial: bool, known: int | None) -> None:
+    sample = on_mysql.collected("index_reads", performance_schema=replace(on_mysql.sample("performance_schema"), is_partial=is_partial))
     assert isinstance(sample, IndexReads)
     file = next(file for file in scan_of(on_mysql).files if file.header and len(file.header.definition.keys or ()) == 1)
     name = (file.schema_name, file.table_name)
     assert rows_of(on_mysql, replace(sample, tables={name: {"PRIMARY": 0}})) == [(1, "PRIMARY", None, known)]
     assert rows_of(on_mysql, replace(sample, tables={name: {"PRIMARY": 7}})) == [(1, "PRIMARY", None, 7)]
-
-
-@pytest.mark.parametrize(("room", "since_flush", "known"), [("40", 900, None), ("2000", 900, 0), ("-1", 900, 0), ("40", 998, 0), ("40", 1000, 0), ("", 900, 0)])
-def test_after_a_flush_of_what_tells_of_lost_room_no_zero_is_told_where_it_may_lack(on_mysql: RecordedLook, room: str, since_flush: int, known: int | None) -> None:
-    status = Status({"Performance_schema_table_handles_lost": 0, "Uptime": 1000, "Uptime_since_flush_status": since_flush})
-    variables = Variables({"performance_schema_max_table_handles": room, "table_open_cache": "2000"})
-    sample = on_mysql.collected("index_reads", performance_schema=on_mysql.sample("performance_schema"), status=status, variables=variables)
-    assert isinstance(sample, IndexReads)
-    file = next(file for file in scan_of(on_mysql).files if file.header and len(file.header.definition.keys or ()) == 1)
-    assert rows_of(on_mysql, replace(sample, tables={(file.schema_name, file.table_name): {"PRIMARY": 0}})) == [(1, "PRIMARY", None, known)]
 
 
 def test_more_indexes_than_a_look_can_bear_are_not_asked_for(on_mysql: RecordedLook, monkeypatch: pytest.MonkeyPatch) -> None:
