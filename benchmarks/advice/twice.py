@@ -47,14 +47,14 @@ def of_this_processor(known: Sequence[Line], machine: str) -> list[Line]:
 
 
 def wanted_again(cases: Sequence[Case], adviser: str, machine: str) -> Mapping[tuple[str, str], Collection[str]]:
-    """The changes that this adviser proposed the last time, clear on another kind of processor and not measured on this one, by scenario and server."""
+    """The changes that this adviser proposed the last time, clear on another kind of processor and not measured on this one, by scenario and server; without what cannot touch the load."""
     found = {}
     for case in cases:
         advice = advice_of(case.lines).get(adviser)
         clear = {
             line["key"]
             for line in of_kind(case.lines, MEASURED)
-            if line["ratio"] is not None and line["outcome"] in CLEAR
+            if line["outcome"] in CLEAR and line["ratio"] is not None and case.untouching.why_key(line["key"]) is None
         }
         here = {line["key"] for line in of_kind(of_this_processor(case.lines, machine), MEASURED)}
         keys = {piece.key for piece in pieces(advice.changes)} & clear - here if advice else set()

@@ -37,6 +37,13 @@ def test_what_was_clear_elsewhere_and_is_proposed_still_is_wanted_again() -> Non
     assert wanted_again([case_of(*case.lines, measured("a=1", UNCLEAR, SECOND))], "ours", SECOND) == {}
 
 
+def test_what_cannot_touch_a_load_is_not_wanted_again() -> None:
+    said = Advice("ours", "1.0", (Change("log_slow_min_examined_row_limit", "1000", None, "Do it.", "info", "rule"),), ())
+    case = Case(all_scenarios()[0], "mariadb-10.11", [advice_line(said), measured("log_slow_min_examined_row_limit=1000", NOTHING, FIRST)])
+    assert case.untouching.why_key("log_slow_min_examined_row_limit=1000") is not None
+    assert wanted_again([case], "ours", SECOND) == {}
+
+
 def test_it_is_left_until_this_processor_measured_it() -> None:
     lines = case_of(measured("a=1", IMPROVES, FIRST), measured("b=1", IMPROVES, SECOND)).lines
 
