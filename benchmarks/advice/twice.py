@@ -47,7 +47,10 @@ def of_this_processor(known: Sequence[Line], machine: str) -> list[Line]:
 
 
 def wanted_again(cases: Sequence[Case], adviser: str, machine: str) -> Mapping[tuple[str, str], Collection[str]]:
-    """The changes that this adviser proposed the last time, clear on another kind of processor and not measured on this one, by scenario and server; without what cannot touch the load."""
+    """The changes that this adviser proposed the last time, clear on another kind of processor and not measured on this one, by scenario and server.
+
+    What cannot touch the load is none of them.
+    """
     found = {}
     for case in cases:
         advice = advice_of(case.lines).get(adviser)
