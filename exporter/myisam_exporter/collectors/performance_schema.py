@@ -14,7 +14,7 @@ from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.collectors.status import FLUSH_TOLERANCE_SECONDS, STATUS, UPTIME_SINCE_FLUSH, Status
 from myisam_exporter.collectors.variables import PERFORMANCE_SCHEMA_OFF, VARIABLES, Variables
 from myisam_exporter.declaring.lean_dataclasses import dataclass
-from myisam_exporter.facts.columns import Block, Row, RowMaker, by_column, column_names, columns
+from myisam_exporter.facts.columns import Block, ColumnType, Row, RowMaker, by_column, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.merge_members import all_members, without_zeros_of
 from myisam_exporter.outside.numbers import LARGEST_COUNTER, whole_number
@@ -58,6 +58,19 @@ NO_TABLES = Unknown("before MySQL 5.6 and MariaDB 10.0 performance_schema counts
 
 # Counted for the members of a MERGE table, unlike what is read and changed through it.
 LOCK_WAITS = "lock_wait_seconds_per_second"
+# Where userstat counts rows, it fills the same columns.
+ROW_COLUMNS: tuple[tuple[str, ColumnType, str], ...] = (
+    (
+        "rows_read_per_second",
+        "real",
+        "Rows read. Through a MERGE table they count for that one: of its members 0 is unknown. performance_schema has none of FULLTEXT searches.",
+    ),
+    (
+        "rows_changed_per_second",
+        "real",
+        "Rows inserted, updated and deleted. Through a MERGE table they count for that one: of its members 0 is unknown.",
+    ),
+)
 # Tables that were opened, and indexes, for which performance_schema had no room.
 LOST = tuple(f"Performance_schema_{what}_lost" for what in ("table_handles", "table_instances", "index_stat"))
 # Its room, where it does not grow by itself (-1), and what may need as much.
@@ -107,16 +120,7 @@ class PerformanceSchemaCollector(Collector[Waits]):
         "tables": columns(
             ("schema_name", "text", "Database."),
             ("table_name", "text", "Table."),
-            (
-                "rows_read_per_second",
-                "real",
-                "Rows read. Through a MERGE table they count for that one: of its members 0 is unknown. performance_schema has none of FULLTEXT searches.",
-            ),
-            (
-                "rows_changed_per_second",
-                "real",
-                "Rows inserted, updated and deleted. Through a MERGE table they count for that one: of its members 0 is unknown.",
-            ),
+            *ROW_COLUMNS,
             ("lock_wait_seconds_per_second", "real", "Time spent in waiting for the table's lock, over all threads."),
             source=source,
         ),

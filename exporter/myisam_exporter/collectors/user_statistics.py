@@ -7,6 +7,7 @@ from operator import itemgetter
 
 from myisam_exporter.collectors.base import MAXIMUM_TABLE_ROWS, Collector, Context, Pair, SampleKey, grown
 from myisam_exporter.collectors.myi import MYI
+from myisam_exporter.collectors.performance_schema import ROW_COLUMNS
 from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -54,16 +55,7 @@ class UserStatisticsCollector(Collector[TableStatistics]):
         "tables": columns(
             ("schema_name", "text", "Database."),
             ("table_name", "text", "Table."),
-            (
-                "rows_read_per_second",
-                "real",
-                "Rows read. Through a MERGE table they count for that one: of its members 0 is unknown. performance_schema has none of FULLTEXT searches.",
-            ),
-            (
-                "rows_changed_per_second",
-                "real",
-                "Rows inserted, updated and deleted. Through a MERGE table they count for that one: of its members 0 is unknown.",
-            ),
+            *ROW_COLUMNS,
             source=source,
         )
     }
