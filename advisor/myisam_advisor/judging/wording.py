@@ -30,7 +30,7 @@ from myisam_advisor.remedies.planners.base import (
 from myisam_advisor.remedies.price import Price, price_of
 from myisam_advisor.remedies.remedy import Admitted, Remedy
 from myisam_advisor.remedies.statements.base import text_of
-from myisam_advisor.remedies.statements.parsing import parsed
+from myisam_advisor.remedies.statements.parsing import parsed_apart
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.remedies.trial_offer import trial_line
 from myisam_advisor.remedies.undo_lines import one_statement_a_line
@@ -162,7 +162,12 @@ class Wording:
             return plan
         values: dict[str, object] = {**rule.values(), **candidate.row, **plan.values}
         try:
-            commands = [parsed(command) for text in rule.commands if (command := fill_command(text, values))]
+            commands = [
+                one
+                for text in rule.commands
+                if (command := fill_command(text, values))
+                for one in parsed_apart(command)
+            ]
             options = [fill_option_line(line, values) for line in rule.my_cnf]
             remedy = Remedy(
                 commands=(*commands, *plan.commands),

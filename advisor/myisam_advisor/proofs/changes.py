@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from myisam_advisor.remedies.statements.assigned import assigned
+from myisam_advisor.workload.set_statement import OF_ALL
 from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.outside.quantities import size_in
 
@@ -16,9 +18,6 @@ from myisam_exporter.outside.quantities import size_in
 TOLERANCE = 1.25
 _SWITCHES = {"on": 1.0, "true": 1.0, "yes": 1.0, "off": 0.0, "false": 0.0, "no": 0.0}
 _NO_CHANGE = late_pattern(r"(?:FLUSH|LOCK|UNLOCK|LOAD INDEX|CHECK|SELECT|SHOW)\b|--|#|/\*|$", re.IGNORECASE)
-_SET = late_pattern(
-    r"SET\s+(?:GLOBAL\s+|@@GLOBAL\.)(?:`?(?P<cache>[\w$]+)`?\.)?(?P<name>\w+)\s*:?=\s*(?P<value>.+)", re.IGNORECASE
-)
 _ALTER = late_pattern(r"(?P<what>ALTER\s+TABLE\s+(?:`(?:[^`]|``)*`|[^\s`.]+)(?:\.(?:`(?:[^`]|``)*`|[^\s`.]+))?)\s+(?P<how>.+)", re.IGNORECASE)  # fmt: skip
 _TABLE_OPTION = late_pattern(r"(\w+)\s*=\s*([\w']+)")
 _OPTION = late_pattern(r"(?:--)?(?P<name>[A-Za-z][\w.-]*)\s*=\s*(?P<value>[^;]*)")
@@ -45,11 +44,10 @@ def changes_of(texts: Iterable[str]) -> Mapping[str, str]:
         text = " ".join(given.split()).rstrip("; ")
         if (_NO_CHANGE.match(text) and not text.startswith("--")) or text.startswith("-- "):
             continue
-        assignment, altered = _SET.fullmatch(text), _ALTER.fullmatch(text)
-        option = None if assignment or altered else _OPTION.fullmatch(text)
-        if assignment:
-            name = f"{assignment['cache']}.{assignment['name']}" if assignment["cache"] else assignment["name"]
-            found[_plain(name)] = _value(assignment["value"])
+        assignments, altered = _of_all_connections(given), _ALTER.fullmatch(text)
+        option = None if assignments or altered else _OPTION.fullmatch(text)
+        if assignments:
+            found |= assignments
         elif option:
             found[_plain(option["name"])] = _value(option["value"])
         elif altered:
@@ -57,6 +55,17 @@ def changes_of(texts: Iterable[str]) -> Mapping[str, str]:
         else:
             found[_UNLOGGED.sub("", text)] = ""
     return {name: value for name, value in found.items() if name not in _TELLING}
+
+
+def _of_all_connections(text: str) -> Mapping[str, str]:
+    """Each variable that a SET sets for all connections, or for the server's next start; none where it sets anything else."""
+    found = assigned(text)
+    if any(one.scope not in OF_ALL for one in found):
+        return {}
+    return {
+        _plain(f"{one.cache}.{one.variable}" if one.cache else one.variable): _value(" ".join(one.value.split()))
+        for one in found
+    }
 
 
 def _alterations(what: str, how: str) -> Mapping[str, str]:

@@ -13,7 +13,7 @@ from collections.abc import Set
 from itertools import pairwise
 
 from myisam_advisor.workload.quoted_names import with_quoted_names
-from myisam_advisor.workload.set_statement import behind_set_statement
+from myisam_advisor.workload.set_statement import GLOBAL, OF_ALL, PERSIST, assignments, behind_set_statement
 from myisam_advisor.workload.table_references import References, Table
 from myisam_advisor.workload.tokens import LITERAL, MAXIMUM_BYTES, behind_comments, tokens
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -71,8 +71,11 @@ _REFUSED = {
 _REFUSED_VERBS = frozenset(verb for verb, _ in _REFUSED)
 # The others begin with none of their words, and with no comment.
 _SUSPECT = re.compile(rb"[\s(\0]*(?:[/#-]|(?:%s)\b)" % b"|".join(sorted(_REFUSED_VERBS)), re.IGNORECASE)
-# What is assigned to all connections, in words put together: of a named key cache, too (@@global.hot.key_buffer_size).
-_GLOBAL_VARIABLE = re.compile(rb"@@`?(?:global|persist|persist_only)`?(?:\.|$)")
+_FOR_ALL = tuple(scope.encode() for scope in (GLOBAL, PERSIST))
+_COMPOUND = re.compile(
+    rb"\s*(?:begin\s+not\s+atomic|if|case|loop|while|repeat|for|<<\s*\w+\s*>>|[\w`]+\s*:)(?![\w$])", re.IGNORECASE
+)
+_BEFORE_STATEMENTS = frozenset((b";", b"atomic", b"begin", b"then", b"else", b"do", b"loop", b"repeat"))
 _IDENTIFIED = re.compile(rb"\bidentified\s+(?:by|with|via)\b")
 # The same in a text that is prepared, where its quotes are escaped or doubled.
 _CONNECTION = re.compile(rb"\bconnection\s{0,16}=?\s{0,16}\\?['\"]")
@@ -133,11 +136,11 @@ def refused(statement: bytes) -> str | None:
         verb, second = _first_words(statement)
         name = _REFUSED.get((verb, second)) or _REFUSED.get((verb, b""))
         if name is None and verb == b"set":
-            name = _set_behind_others(statement)
+            name = _set_for_all(statement)
         if name is not None:
             return name
     lower = statement.lower()
-    return _into_a_file(lower) or _of_an_account(lower)
+    return _set_within(statement, lower) or _into_a_file(lower) or _of_an_account(lower)
 
 
 def _first_words(statement: bytes) -> tuple[bytes, bytes]:
@@ -160,16 +163,34 @@ def _first_words(statement: bytes) -> tuple[bytes, bytes]:
     return words[0], words[1]
 
 
-def _set_behind_others(statement: bytes) -> str | None:
+def _set_for_all(statement: bytes) -> str | None:
     """SET takes several at once, and scopes in two ways: `SET a=1, GLOBAL b=2, @@global.c=3`."""
     if b"@@" not in statement and b"," not in statement:
         return None
-    words = [word.lower() for word in tokens(statement)]
-    targets = [place + 1 for place, word in enumerate(words) if word in (b"set", b",")]
-    if any(_GLOBAL_VARIABLE.match(b"".join(words[place : place + 3])) for place in targets):
-        return "SET GLOBAL"
-    further = ((b"set", *words[place : place + 1]) for place in targets)
-    return next((_REFUSED[key] for key in further if key in _REFUSED), None)
+    words = tokens(statement)
+    words = words[behind_set_statement([word.lower() for word in words]) :]
+    return _refused_assignment(words)
+
+
+def _refused_assignment(words: list[bytes]) -> str | None:
+    for one in assignments([word.decode("latin-1") for word in words]):
+        key = one.scope if one.scope in OF_ALL else one.name[0].lower() if one.name else ""
+        if (name := _REFUSED.get((b"set", key.encode("latin-1")))) is not None:
+            return name
+    return None
+
+
+def _set_within(statement: bytes, lower: bytes) -> str | None:
+    """The same within MariaDB's compound statements, which run without a stored program: BEGIN NOT ATOMIC, IF, LOOP."""
+    if not any(word in lower for word in _FOR_ALL) or not _COMPOUND.match(behind_comments(statement)):
+        return None
+    words = tokens(statement)
+    before = [b";", *(word.lower() for word in words)]
+    starts = [
+        place for place, word in enumerate(words) if word.lower() == b"set" and before[place] in _BEFORE_STATEMENTS
+    ]
+    parts = (words[begin:end] for begin, end in pairwise([*starts, len(words)]))
+    return next((name for part in parts if (name := _refused_assignment(part)) is not None), None)
 
 
 def _into_a_file(lower: bytes) -> str | None:

@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from myisam_advisor.remedies.statements.assigned import assigned
 from myisam_advisor.remedies.statements.base import Name, Phase, Remark, Statement
 from myisam_advisor.remedies.statements.closing import FlushTables, LockTables, UnlockTables
 from myisam_advisor.remedies.statements.key_caches import CacheIndex, LoadIndex
 from myisam_advisor.remedies.statements.own import OwnStatement
-from myisam_advisor.remedies.statements.reading import reading_of
+from myisam_advisor.remedies.statements.reading import reading_of, words_with_places
 from myisam_advisor.remedies.statements.tables import (
     AlterKeys,
     AlterTable,
@@ -29,6 +30,7 @@ from myisam_advisor.remedies.statements.tables import (
 )
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.table_names import unquoted
+from myisam_advisor.workload.set_statement import GLOBAL, sets_for_all
 from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.server.sql import Sql, plain_words, quote_text
 
@@ -39,12 +41,6 @@ _FULL = rf"{_NAME}\.{_NAME}"
 _LOOSE = rf"(?:{_NAME}\.)?{_NAME}"
 # MySQL and MariaDB know LOCAL as another word for it.
 _UNLOGGED = r"(?: (?:NO_WRITE_TO_BINLOG|LOCAL))"
-# Behind a comma another variable may stand, but for one in parentheses.
-_TEXT = r"'[^'\\]*'"
-_INNER = rf"(?:{_TEXT}|[^;`'()])*"
-_IN_PARENTHESES = rf"\({_INNER}(?:\({_INNER}\){_INNER})*\)"
-_VALUE_WORD = rf"(?:{_TEXT}|{_IN_PARENTHESES}|[^\s;`,'()])+"
-_ONE_VALUE = rf"{_VALUE_WORD}(?:\s+{_VALUE_WORD})*"
 _OPTIONS = r"\w+=\w+(?: \w+=\w+)*"
 
 # Whole statements, with other spaces than ours or no semicolon.
@@ -58,7 +54,6 @@ _ADDED_INDEX = late_pattern(
     rf"ALTER TABLE (?P<name>{_LOOSE})\s+ADD\s+(?:(?:UNIQUE|FULLTEXT|SPATIAL)\s+)?(?:INDEX|KEY)\s+(?P<index>{_NAME})\s*\((?:[^;()]|\(\d+\))+\){_END}"
 )
 _STARTS = (
-    ("SET GLOBAL ", Phase.SET),
     ("FLUSH TABLES", Phase.FLUSH),
     ("FLUSH NO_WRITE_TO_BINLOG TABLES", Phase.FLUSH),
     ("CACHE INDEX ", Phase.ASSIGN),
@@ -70,16 +65,24 @@ def parsed(command: Sql) -> Statement:
     """The statement that a rule's template made, written as its author wrote it."""
     if command.startswith(("--", "#")):
         return Remark(command)
+    if len(found := _set_globals(command)) == 1:
+        return found[0] if found[0].sql == command else replace(found[0], written=command)
     for pattern, read in _READERS:
-        found = pattern.fullmatch(command)
-        if found is None:
+        matched = pattern.fullmatch(command)
+        if matched is None:
             continue
-        made = read(found, command)
+        made = read(matched, command)
         # A name without quotes is in whatever schema or letter case its author had in mind: it is not looked up.
-        if not _names_its_tables(found):
+        if not _names_its_tables(matched):
             return _own(command, made)
         return made if made.sql == command else replace(made, written=command)
     return _own(command, _resembled(command))
+
+
+def parsed_apart(command: Sql) -> tuple[Statement, ...]:
+    """The same; of a SET with several global variables one statement for each, so that each is priced, refused and taken back by itself."""
+    several = _set_globals(command)
+    return several if len(several) > 1 else (parsed(command),)
 
 
 def _names_its_tables(found: re.Match[str]) -> bool:
@@ -89,9 +92,18 @@ def _names_its_tables(found: re.Match[str]) -> bool:
     return not names or re.fullmatch(rf" ?{_QUOTED}\.{_QUOTED}(?:, {_QUOTED}\.{_QUOTED})*", names) is not None
 
 
-def _set(found: re.Match[str], command: Sql) -> Statement:
-    value, cache = _value(found["value"].strip()), unquoted(found["cache"] or "")
-    return SetGlobal(found["variable"], value, cache, written=command if value is None else None)
+def _set_globals(command: Sql) -> tuple[SetGlobal, ...]:
+    """Each variable that it sets for all connections; none where it does more. What the server has to work out keeps its words, where it is alone."""
+    found = assigned(command)
+    if any(one.scope != GLOBAL for one in found):
+        return ()
+    values = [_value(one.value) for one in found]
+    if len(found) > 1 and None in values:
+        return ()
+    return tuple(
+        SetGlobal(one.variable, value, one.cache, written=command if value is None else None)
+        for one, value in zip(found, values, strict=True)
+    )
 
 
 def _value(text: str) -> Sql | None:
@@ -126,13 +138,6 @@ def _options(found: re.Match[str], command: Sql) -> Statement:
 
 # Each reads what it is made of; where that is written in another way, the statement keeps its author's.
 _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Sql], Statement]], ...] = (
-    (
-        late_pattern(
-            rf"(?i:SET\s+(?:GLOBAL\s+|@@GLOBAL\.))(?:(?P<cache>{_NAME})\.)?(?P<variable>[A-Za-z_]\w*)\s*:?=\s*(?P<value>{_ONE_VALUE})\s*(?:;\s*)?",
-            re.ASCII,
-        ),
-        _set,
-    ),
     (
         late_pattern(rf"(?P<verb>OPTIMIZE|ANALYZE)(?P<quiet>{_UNLOGGED})? TABLE (?P<name>{_FULL});"),
         _maintenance,
@@ -189,10 +194,17 @@ def _own(command: Sql, like: Statement | None) -> OwnStatement:
     return OwnStatement(
         command,
         reading_of(command),
-        when=next((phase for start, phase in _STARTS if command.startswith(start)), Phase.OFFLINE),
+        when=_phase_of(command),
         like=like,
         way_back=_dropped_again(command),
     )
+
+
+def _phase_of(command: Sql) -> Phase:
+    """When it runs: what sets variables for all connections needs no table, whatever it sets besides."""
+    if sets_for_all([word for word, _, _ in words_with_places(command)]) is not None:
+        return Phase.SET
+    return next((phase for start, phase in _STARTS if command.startswith(start)), Phase.OFFLINE)
 
 
 def _resembled(command: Sql) -> Statement | None:

@@ -81,7 +81,7 @@ class Reading:
 
 def reading_of(text: str) -> Reading:
     """What the statement's words say."""
-    words = [token for token in _TOKEN.findall(text) if token]
+    words = [word for word, _, _ in words_with_places(text)]
     # What stands between quotes or backticks is no keyword.
     keys = [word.upper() if word[0] not in "`'\"" else "" for word in words]
     while keys and keys[-1] == ";":
@@ -111,6 +111,11 @@ def reading_of(text: str) -> Reading:
         dropped_names=taken if first == "DROP" else (),
         assigned_to=unquoted(words[-1]) if first == "CACHE" and keys[-2:-1] == ["IN"] else "",
     )
+
+
+def words_with_places(text: str) -> list[tuple[str, int, int]]:
+    """The words, signs and literals of a statement, without comments, and where each begins and ends."""
+    return [(found[1], found.start(1), found.end(1)) for found in _TOKEN.finditer(text) if found[1]]
 
 
 def _altered_at(keys: Sequence[str]) -> int | None:

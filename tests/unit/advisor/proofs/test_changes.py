@@ -9,6 +9,12 @@ from myisam_advisor.proofs.changes import changes_of, is_about
     ("text", "changed"),
     [
         ("SET GLOBAL key_buffer_size = 536870912;", {"key_buffer_size": "536870912"}),
+        ("SET GLOBAL key_buffer_size = 8, read_buffer_size = 9", {"key_buffer_size": "8", "read_buffer_size": "9"}),
+        ("SET GLOBAL long_query_time = 1, key_buffer_size = 8", {"key_buffer_size": "8"}),
+        ("SET @@GLOBAL.long_query_time = 1, GLOBAL slow_query_log = 1", {}),
+        ("set/**/global `key_buffer_size` = 8 -- c", {"key_buffer_size": "8"}),
+        ("SET PERSIST key_buffer_size = 8", {"key_buffer_size": "8"}),
+        ("SET SESSION sort_buffer_size = 8", {"SET SESSION sort_buffer_size = 8": ""}),
         ("SET GLOBAL `hot_1`.key_buffer_size = 8388608;", {"hot_1.key_buffer_size": "8388608"}),
         ("key-buffer-size=512M", {"key_buffer_size": "512M"}),
         ("--key-buffer-size=512M", {"key_buffer_size": "512M"}),

@@ -121,7 +121,7 @@ def test_a_long_insert_is_understood_by_its_beginning() -> None:
         (b"SELECT * FROM t INTO OUTFILE 'x'", "INTO OUTFILE"), (b"select a into /* x */ dumpfile 'x' from t", "INTO DUMPFILE"), (b"select 'into outfile' from t", None),
         (b"GRANT ALL ON *.* TO x", "GRANT"), (b"CREATE USER x IDENTIFIED BY 'p'", "CREATE USER"), (b"SET PASSWORD = 'p'", "SET PASSWORD"), (b"set global x=1", "SET GLOBAL"),
         (b"SET @@global.x = 1", "SET GLOBAL"), (b"SET @@global.hot.key_buffer_size=1", "SET GLOBAL"), (b"SET @@GLOBAL . `x1` := 1", "SET GLOBAL"), (b"set @x = @@global.max_connections", None), (b"set @@session.a=1, @@global . `hot cache` . b=2", "SET GLOBAL"),
-        ("SET @@global.größe.key_buffer_size=1".encode(), "SET GLOBAL"), (b"set @@global/**/.x=1", "SET GLOBAL"), (b"set @@/*!50000 persist*/.x=1", "SET GLOBAL"), (b"set @@`global`.x=1", "SET GLOBAL"), (b"SET @a = 'x, @@global.a = 1'", None),
+        ("SET @@global.größe.key_buffer_size=1".encode(), "SET GLOBAL"), (b"set @@global/**/.x=1", "SET GLOBAL"), (b"set @@/*!50000 persist*/.x=1", "SET PERSIST"), (b"set @@`global`.x=1", "SET GLOBAL"), (b"SET @a = 'x, @@global.a = 1'", None),
         (b"SET NAMES utf8", None), (b"START SLAVE", "START SLAVE"),
         (b"start transaction", None), (b"KILL 5", "KILL"), (b"(select 1)", None), (b"load index into cache t", None), (b"create table t (a int)", None), (b"", None), (b"\0\xff", None),
         (b"CREATE OR REPLACE USER a IDENTIFIED BY 'x'", "CREATE USER"), (b"create or /* c */ replace server s options (password 'x')", "CREATE SERVER"), (b"CREATE OR REPLACE TABLE t (a INT)", None),
@@ -141,14 +141,17 @@ def test_a_long_insert_is_understood_by_its_beginning() -> None:
         (b"PREPARE s FROM \"CREATE USER a IDENTIFIED BY 'x'\"", "an account"), (b"EXECUTE IMMEDIATE 'GRANT ALL ON *.* TO a IDENTIFIED  WITH x'", "an account"),
         (b"INSERT INTO notes VALUES ('identified by')", None), (b"SELECT `identified` by, identified FROM t", None), (b"SELECT 1 FROM t GROUP BY identified WITH ROLLUP", None),
         (b" \n" * 300 + b"SET PASSWORD = 'x'", "SET PASSWORD"),
+        (b"SET @a=(SELECT b, global FROM t)", None), (b"SET GLOBAL a=1, b=2", "SET GLOBAL"), (b"SET PERSIST `x`=1", "SET PERSIST"), (b"SET a=1, @@persist_only.b=2", "SET PERSIST"), (b"set/**/global x=1", "SET GLOBAL"),
+        (b"BEGIN NOT ATOMIC SELECT 1; SET GLOBAL x=1; END", "SET GLOBAL"), (b"IF 1 THEN SET @a=1, @@global.x=1; END IF", "SET GLOBAL"), (b"l: LOOP SET GLOBAL x=1; LEAVE l; END LOOP", "SET GLOBAL"),
+        (b"BEGIN NOT ATOMIC UPDATE t SET `global`=1; SET @global=2; END", None), (b"IF 1 THEN UPDATE t SET global.x=1; END IF", None), (b"CREATE PROCEDURE p() SET GLOBAL x=1", None),
     ],
 )  # fmt: skip
 def test_what_is_not_replayed_is_named(statement: bytes, name: str | None) -> None:
     assert refused(statement) == name
 
 
-@pytest.mark.parametrize("repeated", [b"(", b"from ", b"from(", b"with a as (", b"a,", b"from a,", b".", b"update ", b"set a,", b"`", b"delete a,", b"create connection ", "`é`,".encode()])
+@pytest.mark.parametrize("repeated", [b"(", b"from ", b"from(", b"with a as (", b"a,", b"from a,", b".", b"update ", b"set a,", b"begin set global ", b"`", b"delete a,", b"create connection ", "`é`,".encode()])
 def test_hostile_statements_take_bounded_time(repeated: bytes) -> None:
-    for verb in (b"select ", b"update ", b"delete ", b"insert ", b"with ", b"create table ", b"lock tables "):
+    for verb in (b"select ", b"update ", b"delete ", b"insert ", b"with ", b"create table ", b"lock tables ", b"begin not atomic ", b"set "):
         touched(verb + repeated * 20_000, b"d")
         refused(verb + repeated * 20_000)

@@ -1,0 +1,44 @@
+"""For whom a SET assigns, on real servers: what the reader of its words says is what the server did."""
+
+import pytest
+from MySQLdb import Error
+
+from myisam_advisor.remedies.statements.assigned import assigned
+from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_advisor.workload.set_statement import OF_ALL
+from myisam_advisor.workload.statements import refused
+
+from .conftest import on_every_server
+
+VARIABLES = ("join_buffer_size", "read_buffer_size", "sort_buffer_size")
+BEFORE, AFTER = 1 << 17, 1 << 18
+STATEMENTS = (
+    "SET GLOBAL {} = {n}, {} = {n}", "SET @@GLOBAL.{} = {n}, {} = {n}", "SET GLOBAL {} = {n}, SESSION {} = {n}, {} = {n}", "set/**/global {}={n}", "SET GLOBAL `{}` = {n}", "SET @@GLOBAL . `{}` := {n}, @@LOCAL.{} = {n}",
+    "SET LOCAL {} = {n}, GLOBAL {} = {n}, {} = {n}", "SET {} = {n}, @@global.{} = {n}", "SET PERSIST {} = {n}, {} = {n}", "SET @@PERSIST.{} = {n}, {} = {n}", "SET @a = (SELECT 1), GLOBAL {} = {n}", "/*!SET*/ GLOBAL {} = {n}",
+)  # fmt: skip
+
+
+@on_every_server
+@pytest.mark.parametrize("form", STATEMENTS)
+def test_what_is_read_is_what_the_server_does(server: PrivateServer, form: str) -> None:
+    text = form.replace("{n}", str(AFTER)).format(*VARIABLES)
+    was = {name: server.execute(f"SELECT @@GLOBAL.{name}")[0][0] for name in VARIABLES}
+    try:
+        for name in VARIABLES:
+            server.execute(f"SET GLOBAL {name} = {BEFORE}")
+        try:
+            server.execute(text)
+        except Error as error:
+            # Which have no PERSIST.
+            assert "PERSIST" in text, error
+            assert error.args[0] in (1064, 1193, 1272)
+            return
+        changed = {name for name in VARIABLES if server.execute(f"SELECT @@GLOBAL.{name}")[0][0] == AFTER}
+    finally:
+        for name, value in was.items():
+            server.execute(f"SET GLOBAL {name} = {value}")
+        if "PERSIST" in text and server.binaries.family == "mysql":
+            server.execute("RESET PERSIST")
+    assert changed == {one.variable for one in assigned(text) if one.scope in OF_ALL} or "@a" in text
+    assert changed
+    assert refused(text.encode()) == ("SET PERSIST" if "PERSIST" in text else "SET GLOBAL")
