@@ -1,9 +1,10 @@
 """Dataclasses that cost little to declare: each program that ends at once declares two hundred and makes objects of half of them.
 
 `dataclasses.dataclass` writes and compiles up to six methods for each class when its module is imported, 0.7 ms a class: a third of what
-`check` took at a small server. Here comparing, hashing, showing and refusing to change are functions that all classes share, and `__init__`
-is compiled when the first object is made. Fields, their defaults and slots are the standard library's own work. Of a frozen class it writes
-`__init__` by the slots' descriptors, in three fifths of the time an object took (docs/decisions/051-lean-dataclasses.md).
+`check` took at a small server. Here comparing, hashing, showing and refusing to change are functions that all classes share, and so is what
+makes the first objects of a class: `__init__` is compiled for those of which there are many. Fields, their defaults and slots are the standard
+library's own work. Of a frozen class `__init__` sets by the slots' descriptors, in three fifths of the time an object took
+(docs/decisions/051-lean-dataclasses.md).
 
 Sources: Lib/dataclasses.py of Python 3.10 to 3.13; measurement.
 """
@@ -19,6 +20,12 @@ from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
+
+# So many objects of a class are made without an `__init__` of its own: to compile one takes as long as to make fifty so. Of half of the classes
+# that get any object a command makes one, of four fifths no more than these.
+MADE_WITHOUT = 16
+# What annotations say of a name that is no field: these texts the standard library must see, and these words are written out.
+NO_FIELDS = ("ClassVar", "InitVar", "KW_ONLY")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -43,8 +50,7 @@ def _made(declared: type, frozen: bool, slots: bool, eq: bool, kw_only: bool) ->
     # Without a text, dataclasses would ask for the signature of a method that is not there yet.
     declared.__doc__ = declared.__doc__ or declared.__name__
     has_own_hash = declared.__dict__.get("__hash__") is not None
-    make = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=slots)
-    made: Any = make(declared)
+    made: Any = _with_fields(declared, slots, kw_only)
     fields = dataclasses.fields(made)
     added: dict[str, Any] = {
         "__init__": _late_constructor(made, frozen),
@@ -63,6 +69,25 @@ def _made(declared: type, frozen: bool, slots: bool, eq: bool, kw_only: bool) ->
         if name not in made.__dict__:
             setattr(made, name, method)
     return made  # type: ignore[no-any-return]  # a type; what is set in it above no type has
+
+
+def _with_fields(declared: type, slots: bool, kw_only: bool) -> type:
+    """The class with the standard library's fields. It is not shown the texts of annotations, each of which it searches for what is no field."""
+    make = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=slots)
+    annotations = declared.__annotations__
+    texts = {
+        name: text
+        for name, text in annotations.items()
+        if isinstance(text, str) and not any(word in text for word in NO_FIELDS)
+    }
+    annotations.update(dict.fromkeys(texts, object))
+    try:
+        made: type = make(declared)
+    finally:
+        annotations.update(texts)
+    for one in dataclasses.fields(made):
+        one.type = texts.get(one.name, one.type)
+    return made
 
 
 def _is_hashed(field: Field[Any]) -> bool:
@@ -116,13 +141,64 @@ def _restore(self: Any, state: list[Any]) -> None:
 
 
 def _late_constructor(made: Any, frozen: bool) -> Callable[..., None]:
-    """An `__init__` that puts the real one in its place when it is called first; two threads may both, and put the same there."""
+    """An `__init__` that sets the fields of the first objects itself, and puts a compiled one in its place for all others.
+
+    Arguments that do not fit the compiled one refuses: what is wrong with them Python itself says. Two threads may both put it there.
+    """
+    left = MADE_WITHOUT
+    set_fields: Callable[[object, tuple[object, ...], dict[str, object]], bool] | None = None
 
     def construct(self: object, /, *values: object, **named: object) -> None:
+        nonlocal left, set_fields
+        left -= 1
+        if left >= 0:
+            set_fields = set_fields or _setting(made, frozen)
+            if set_fields(self, values, named):
+                return
         made.__init__ = _constructor(made, frozen)
         made.__init__(self, *values, **named)
 
     return construct
+
+
+def _setting(made: Any, frozen: bool) -> Callable[[object, tuple[object, ...], dict[str, object]], bool]:
+    """What sets the fields of an object of this class, and says whether the arguments were such as its `__init__` takes; if not, it sets none."""
+    fields = dataclasses.fields(made)
+    in_turn = tuple(one.name for one in fields if one.init and not one.kw_only)
+    taken = frozenset(one.name for one in fields if one.init)
+    steps = [(one.name, one.init, one.default, one.default_factory, _setter(made, one.name, frozen)) for one in fields]
+    has_end = hasattr(made, "__post_init__")
+
+    def set_fields(self: Any, values: tuple[object, ...], named: dict[str, object]) -> bool:
+        arguments = {**dict(zip(in_turn, values, strict=False)), **named}
+        # Too many, one twice, or one that there is not.
+        if len(arguments) != len(values) + len(named) or not taken.issuperset(arguments):
+            return False
+        ready: list[object] = []
+        for name, init, default, make, _ in steps:
+            if name in arguments:
+                ready.append(arguments[name])
+            elif make is not MISSING:
+                ready.append(make())
+            elif init and default is MISSING:
+                return False
+            else:
+                ready.append(default)
+        for value, (_, _, _, _, put) in zip(ready, steps, strict=True):
+            put(self, value)
+        if has_end:
+            self.__post_init__()
+        return True
+
+    return set_fields
+
+
+def _setter(made: type, name: str, frozen: bool) -> Callable[[object, object], None]:
+    slot = _slot(made, name) if frozen else None
+    if slot is not None:
+        return slot.__set__
+    put = object.__setattr__ if frozen else setattr
+    return lambda self, value: put(self, name, value)
 
 
 def _constructor(made: Any, frozen: bool) -> Callable[..., None]:
@@ -146,12 +222,17 @@ def _constructor(made: Any, frozen: bool) -> Callable[..., None]:
 
 def _assignment(made: type, name: str, value: str, known: dict[str, Any]) -> str:
     """Past what refuses: by the slot's own descriptor, the quickest way; where the attribute has none, as the standard library does."""
-    slot = getattr(made, name, None)
-    if isinstance(slot, types.MemberDescriptorType):
+    slot = _slot(made, name)
+    if slot is not None:
         known[f"_set_{name}"] = slot.__set__
         return f"_set_{name}(self, {value})"
     known["_set"] = object.__setattr__
     return f"_set(self, {name!r}, {value})"
+
+
+def _slot(made: type, name: str) -> types.MemberDescriptorType | None:
+    slot = getattr(made, name, None)
+    return slot if isinstance(slot, types.MemberDescriptorType) else None
 
 
 def _default(field: Field[Any]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import FrozenInstanceError, field, fields, replace
 from functools import cached_property, partial
 from itertools import count
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 from hypothesis import given
@@ -35,6 +35,7 @@ def declared(dataclass: Callable[..., Any]) -> dict[str, Any]:
 
     @dataclass(slots=True)
     class Tally:
+        most: ClassVar[int] = 7
         count: int = 0
         name: str = field(default="", compare=False)
 
@@ -98,6 +99,15 @@ def declared(dataclass: Callable[..., Any]) -> dict[str, Any]:
 
 
 LEAN, PLAIN = declared(lean_dataclasses.dataclass), declared(dataclasses.dataclass)
+
+
+@pytest.fixture(params=[0, 1_000_000], ids=["compiled", "shared"], autouse=True, scope="module")
+def made_without(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What is asked of the first objects of a class is asked of the later ones, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lean_dataclasses, "MADE_WITHOUT", request.param)
+        LEAN.update(declared(lean_dataclasses.dataclass))
+        yield
 
 
 @lean_dataclasses.dataclass(frozen=True, slots=True)
@@ -200,7 +210,9 @@ def test_slots_and_what_has_none() -> None:
 
 
 def test_the_standard_librarys_functions_know_it() -> None:
-    same("Named", lambda kind: [one.name for one in fields(kind)])
+    for name in LEAN:
+        same(name, lambda kind: [(one.name, one.type, one.kw_only) for one in fields(kind)])
+        same(name, lambda kind: kind.__annotations__)
     same("Named", lambda kind: kind.__match_args__)
     same("Named", lambda kind: dataclasses.asdict(kind(1, [2], [3], "n")) | {"number": 0})
     same("Point", lambda kind: repr(replace(kind(1), y=5)))
@@ -223,6 +235,17 @@ def test_an_object_that_holds_itself_is_shown() -> None:
         one = kind()
         one.name = [one]
         assert repr(one).count("...") == 1
+
+
+def test_a_constructor_is_compiled_where_there_are_many_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lean_dataclasses, "MADE_WITHOUT", 3)
+    kind = declared(lean_dataclasses.dataclass)["Point"]
+    shared = kind.__init__
+    for _ in range(3):
+        kind(1, y=3)
+        assert kind.__init__ is shared
+    assert (kind(1, y=3).y, kind(1, y=3)) == (3, kind(1, y=3))
+    assert kind.__init__ is not shared
 
 
 def test_threads_that_make_the_first_objects_at_once() -> None:
