@@ -31,7 +31,7 @@ from myisam_exporter.server.sql import Sql, quote_table, statement
 from myisam_exporter.server.target import Target
 from tests.support.daemon import free_port, wait_for
 from tests.support.program import run
-from tests.support.servers import CopiedServer, binaries_of, meanwhile
+from tests.support.servers import CopiedServer, binaries_of, meanwhile, status_number
 
 from .conftest import look
 
@@ -353,3 +353,16 @@ APPLIERS = ("Connect", "Slave_SQL")
 def at_work(server: PrivateServer) -> set[tuple[object, object]]:
     with open_database(complete(look(server))) as guarded:
         return {(command, state) for command, state in guarded.query("SELECT command, state FROM connections WHERE runs").rows}
+
+
+@pytest.mark.parametrize("name", ["mysql-5.6", "mysql-9.7", "mariadb-11.8"])
+def test_rows_that_a_replica_applies_are_counted_as_statements(name: str) -> None:
+    with source_and_replica(name) as (first, second):
+        start(name, first, second)
+
+        def counted() -> list[int]:
+            return [status_number(second, f"Com_{word}") for word in ("insert", "update", "delete")]
+
+        before = counted()
+        first.execute("CREATE DATABASE d", "CREATE TABLE d.t (a INT PRIMARY KEY) ENGINE=MyISAM", "INSERT INTO d.t VALUES (1), (2), (3)", "INSERT INTO d.t VALUES (4)", "UPDATE d.t SET a = a + 10", "DELETE FROM d.t WHERE a < 13")
+        assert wait_for(lambda: [now - then for now, then in zip(counted(), before, strict=True)] == [2, 1, 1], WAIT_SECONDS)
