@@ -151,6 +151,7 @@ def _plan() -> Schema:
         "type": "boolean",
         "description": "Whether it is in force from the next restart on only: no statement of the plan sets it at once.",
     }
+    remarks = TEXTS | {"description": "Where the option stands now, or what wins over option files."}
     undo = TEXT | {"description": "What takes it back, in words; empty where statements do."}
     properties = {
         "server": TEXT,
@@ -158,7 +159,7 @@ def _plan() -> Schema:
         "findings": list_of(finding),
         "online": list_of(step),
         "shell": TEXTS,
-        "my_cnf": list_of(an_object({"line": TEXT, "variable": TEXT, "rule": TEXT, "present": {"type": ["string", "null"]}, "waits": waits})),
+        "my_cnf": list_of(an_object({"line": TEXT, "variable": TEXT, "rule": TEXT, "present": {"type": ["string", "null"]}, "waits": waits, "remarks": remarks})),
         "init_file": TEXTS,
         "init_file_present": TEXT,
         "offline": list_of(offline),

@@ -11,10 +11,9 @@ from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.gate import PERSISTED_WINS
-from myisam_advisor.remedies.option_lines import OptionLine
+from myisam_advisor.remedies.option_lines import OptionLine, OptionRemark
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.script import is_offered, is_plain
-from myisam_advisor.remedies.server_state import PERSISTS_FROM
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import (
     Command,
@@ -61,13 +60,15 @@ class Step:
 class Setting:
     """A line of my.cnf, for which finding, and the value that holds now (None: unknown).
 
-    A comment says what cannot be set there; it has no variable. `waits` is whether no statement of the plan sets it at once too.
+    A comment says what cannot be set there; it has no variable. `waits` is whether no statement of the plan sets it at once too; `remarks` say where
+    the option stands now, and what wins over it.
     """
 
     line: OptionLine
     rule: str
     present: str | None
     waits: bool = False
+    remarks: tuple[OptionRemark, ...] = ()
 
     @property
     def variable(self) -> str:
@@ -110,7 +111,7 @@ def make_plan(
     """The plan of these findings, from the values that hold now; `rates` is what was measured on this machine."""
     known = PlanFacts(facts, rates)
     present = _Present(known)
-    persists = _is_mysql_from(facts, PERSISTS_FROM)
+    persists = any(PERSISTED_WINS in one.cost for one in findings)
     if persists:
         # It stands beside the lines of all of them.
         findings = [
@@ -198,13 +199,17 @@ def _set_at_once(steps: Iterable[Step]) -> set[str]:
 def _settings(findings: Iterable[Finding], present: _Present, at_once: Collection[str]) -> Iterable[Setting]:
     seen = set()
     for finding in findings:
+        remarks: list[OptionRemark] = []
         for line in finding.my_cnf:
+            if isinstance(line, OptionRemark):
+                remarks.append(line)
+                continue
             name = line.option or line
             if name not in seen and not (name == INIT_FILE and present.variable(INIT_FILE)):
                 seen.add(name)
-                yield Setting(
-                    line, finding.rule, present.option(line), bool(line.option) and line.option not in at_once
-                )
+                waits = bool(line.option) and line.option not in at_once
+                yield Setting(line, finding.rule, present.option(line), waits, tuple(remarks))
+            remarks = []
 
 
 def _way_back(finding: Finding, present: _Present) -> list[Statement]:

@@ -15,6 +15,7 @@ from typing import Any
 OUR_WORDS = frozenset({
     "server.flavour", "server.charset", "tables.row_format", "tables.pack_keys_option", "indexes.algorithm", "indexes.key_description",
     "mysqld.page_cache_method", "mysqld.malloc", "host.libc", "mutex_wait.name", "processlist.state", "processlist.command",
+    "variable_origin.name", "variable_origin.origin",
 })  # fmt: skip
 # Columns that hold names, by what they name: `table` may be one of a partition.
 NAMES = {

@@ -42,7 +42,6 @@ from myisam_exporter.facts.columns import Row
 from myisam_exporter.look.fact_set import FactSet
 
 NOTHING_CHANGED = "Nothing to undo: nothing is changed."
-MY_CNF_BACK = "Put back what stood in my.cnf, or remove the lines."
 INIT_FILE_BACK = "Take its lines out of the init_file."
 PROOFS_LISTED = "myisam-advisor proofs lists what was proved here; the same trial again takes its place."
 # The column that says whether a remedy is proved, for the texts and planners of rules that recommend theirs from a proof only.
@@ -207,7 +206,7 @@ class Wording:
                 undo=one_statement_a_line(
                     _with_lines_back(
                         admitted.undo_instead or " ".join(filter(None, (fill(rule.undo, shown), *admitted.undo))),
-                        admitted.remedy,
+                        admitted,
                     )
                 ),
                 verify=fill(rule.verify, shown),
@@ -260,14 +259,14 @@ class Wording:
             raise RuleError(f"a planner that works: {rule.planner} failed with {error!r}") from error
 
 
-def _with_lines_back(undo: str, remedy: Remedy) -> str:
+def _with_lines_back(undo: str, admitted: Admitted) -> str:
     """The way back with that of lines in files, where it does not name it: after a restart these would bring the change back."""
     said = [undo]
-    if remedy.my_cnf and "my.cnf" not in undo:
-        said.append(MY_CNF_BACK)
-    if remedy.init_file:
+    if "my.cnf" not in undo:
+        said.append(admitted.my_cnf_undo)
+    if admitted.remedy.init_file:
         said.append(INIT_FILE_BACK)
-    return " ".join(said)
+    return " ".join(filter(None, said))
 
 
 def _offering_trial(draft: _Draft) -> _Draft:

@@ -28,6 +28,7 @@ from myisam_advisor.remedies.spelling import OPTION_BEFORE, spelled, spelled_lin
 from myisam_advisor.remedies.statements.base import Command, Logged, Remark, Statement, text_of
 from myisam_advisor.remedies.statements.closing import grouped
 from myisam_advisor.remedies.statements.variables import SetGlobal
+from myisam_advisor.remedies.variable_origins import VariableOrigins
 from myisam_advisor.texts.templates import printable
 
 IN_PARAMETER_GROUP = (
@@ -37,7 +38,6 @@ IN_PARAMETER_GROUP = (
 # mysqld-auto.cnf is read after all option files. Tried on MySQL 8.0 and 9.7: after a restart the persisted value is in force.
 PERSISTED_WINS = "What SET PERSIST wrote wins over my.cnf: look in performance_schema.persisted_variables."
 NOTHING_DONE = "There is no command here, so there is nothing to undo."
-OPTIONS_UNDONE = "Remove the lines from my.cnf, or restore the former ones, and restart."
 
 
 class RemedyGate:
@@ -49,6 +49,7 @@ class RemedyGate:
         self._refusals = Refusals(known, self._state, disk_limits(rules))
         self._rebuild_files = RebuildFiles(known, self._state)
         self._costs = Costs(known, self._state)
+        self._origins = VariableOrigins(known)
 
     def admit(self, remedy: Remedy) -> Admitted:
         """What of the remedy this server allows."""
@@ -60,17 +61,19 @@ class RemedyGate:
         init_file = tuple(line for line in remedy.init_file if not is_nameless(text_of(line)))
         if self._state.is_on_rds and (my_cnf or any(isinstance(one, SetGlobal) for one in commands)):
             said.charge(IN_PARAMETER_GROUP)
-        elif my_cnf and self._state.reads_persisted_values:
+        elif my_cnf and self._state.reads_persisted_values and self._origins.may_be_persisted(my_cnf):
             said.charge(PERSISTED_WINS)
         # What was never done needs no way back.
         runs = any(map(_runs, commands))
         refused = any(map(_runs, remedy.commands)) and not runs
+        my_cnf_undo = self._origins.way_back(my_cnf) if my_cnf else ""
         return Admitted(
             Remedy(tuple(commands), tuple(self._undo(remedy.undo_commands)) if runs else (), my_cnf, init_file),
             tuple(said.instead),
             tuple(said.cost),
             tuple(said.undo),
-            (OPTIONS_UNDONE if my_cnf else NOTHING_DONE) if refused else "",
+            (f"{my_cnf_undo} Then restart." if my_cnf else NOTHING_DONE) if refused else "",
+            my_cnf_undo,
         )
 
     def _admitted(self, group: Sequence[Command], said: Said) -> Sequence[Command]:
@@ -165,7 +168,7 @@ class RemedyGate:
                     f"Before MySQL 5.5.3 the option is called {OPTION_BEFORE[name]}, and the server does not start with the other name."
                 )
             lines.append(spelled_line(line, value, self._state))
-        return tuple(lines)
+        return tuple(one for line in lines for one in self._origins.remarked(line))
 
     def _takes_an_init_file(self, said: Said) -> bool:
         """Whether my.cnf may name one: there can be one only."""

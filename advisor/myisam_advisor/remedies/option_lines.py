@@ -42,6 +42,12 @@ class OptionLine(str):
         return "" if self.is_comment else self.partition("=")[0].strip()
 
 
+class OptionRemark(OptionLine):
+    """A comment on the line behind it."""
+
+    __slots__ = ()
+
+
 def option_line(option: str, value: str | float, cache: str = "") -> OptionLine:
     """`option = value`, or `cache.option = value`; for a key cache whose name no option file can hold, a comment with the remedy.
 
@@ -72,3 +78,8 @@ def option_value(value: object) -> str:
 def comment_line(text: str) -> OptionLine:
     """The text as a comment of one line, whatever it holds."""
     return OptionLine("# " + printable(text))
+
+
+def option_remark(text: str) -> OptionRemark:
+    """The text as a comment on the line behind it."""
+    return OptionRemark(comment_line(text))

@@ -149,6 +149,7 @@ TABLES: tuple[FactTable, ...] = (
         "Sums over all user tables; system schemas are left out, but for damaged tables of the server's own (mysql).",
     ),
     FactTable("variable", "pairs", "SHOW GLOBAL VARIABLES.", ("name",)),
+    FactTable("variable_origin", "list", "Where values of variables come from; defaults have no row.", ("name",)),
     FactTable("status", "pairs", "SHOW GLOBAL STATUS, with rates over the interval.", ("name",)),
     FactTable(
         "key_cache",

@@ -35,5 +35,5 @@ def option_file_text(plan: ChangePlan) -> str:
         was = "not known" if setting.present is None else setting.present or "not set"
         now = f"; now: {was}" if setting.variable else ""
         when = "; in force from the next restart on" if setting.waits else ""
-        lines += [comment_line(f"{setting.rule}{now}{when}"), setting.line]
+        lines += [comment_line(f"{setting.rule}{now}{when}"), *setting.remarks, setting.line]
     return "\n".join([*lines, ""])

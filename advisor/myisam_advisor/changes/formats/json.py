@@ -35,6 +35,7 @@ def render(plan: ChangePlan) -> str:
                 "rule": one.rule,
                 "present": one.present,
                 "waits": one.waits,
+                "remarks": [str(remark) for remark in one.remarks],
             }
             for one in plan.settings
         ],

@@ -25,6 +25,7 @@
 -- # myisam-advisor, MariaDB 10.11.19-0+deb12u1 on recorded, TIME
 -- [mysqld]
 -- # recovery-disabled; now: OFF; in force from the next restart on
+-- # --myisam_recover_options on the server's command line wins over this line: change it there
 -- myisam_recover_options = BACKUP,QUICK
 
 -- ==== Offline: each locks its table. Take the '-- ' away to run it =========================================

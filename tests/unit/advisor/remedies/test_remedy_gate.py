@@ -13,7 +13,7 @@ from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.faults import OUR_FAULT
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.effects import needed_bytes, row_of
-from myisam_advisor.remedies.gate import NOTHING_DONE, OPTIONS_UNDONE, RemedyGate
+from myisam_advisor.remedies.gate import NOTHING_DONE, RemedyGate
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.remedy import Remedy
@@ -23,6 +23,7 @@ from myisam_advisor.remedies.statements.closing import FlushTables, LockTables
 from myisam_advisor.remedies.statements.parsing import parsed
 from myisam_advisor.remedies.statements.tables import AlterKeys, AlterTable, OptimizeTable, RepairTable, option
 from myisam_advisor.remedies.statements.variables import SetGlobal, set_global
+from myisam_advisor.remedies.variable_origins import MY_CNF_BACK
 from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import Sql, quote_table, statement
 from tests.rules.test_cases import CASES, judged
@@ -346,7 +347,7 @@ def test_a_group_is_refused_whole() -> None:
 def test_the_undo_is_of_what_was_done() -> None:
     old = {"flavour": "mysql", "version": "5.0.96", "version_number": 50096}
     change = set_global("key_buffer_size", 9)
-    assert admitted(change, my_cnf=(option_line("key_buffer_size", 9),), server=old).undo_instead == OPTIONS_UNDONE
+    assert admitted(change, my_cnf=(option_line("key_buffer_size", 9),), server=old).undo_instead == f"{MY_CNF_BACK} Then restart."
     assert admitted(TO_INNODB, variable={"wsrep_on": "ON"}).undo_instead == NOTHING_DONE
     assert admitted(change).undo_instead == ""
 

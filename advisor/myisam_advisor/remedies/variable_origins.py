@@ -1,0 +1,86 @@
+"""Where the values come from that lines of my.cnf are to replace: which file has the line, what wins over any file, and what to put back.
+
+The command line wins over what SET PERSIST wrote, and that over option files: tried on MySQL 8.0 and 9.7 (tests/servers/test_variable_origins.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from myisam_advisor.remedies.option_lines import OptionLine, option_line, option_remark
+from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.texts.lists import listed
+from myisam_exporter.collectors.variable_origins import COMMAND_LINE, OPTION_FILE
+from myisam_exporter.facts.columns import Row, Value
+
+MY_CNF_BACK = "Put back what stood in my.cnf, or remove the lines."
+
+
+class VariableOrigins:
+    """What one server tells of its variables' values; nothing where it tells nothing."""
+
+    def __init__(self, known: PlanFacts) -> None:
+        self._known = known
+
+    def may_be_persisted(self, lines: Iterable[OptionLine]) -> bool:
+        """Whether SET PERSIST may have written one of these options: nobody can say that it did not."""
+        if self._rows is None:
+            return True
+        rows = [self._rows.get(line.option) for line in lines if line.option]
+        return any(row is not None and row["is_persisted"] is None for row in rows)
+
+    def remarked(self, line: OptionLine) -> Iterable[OptionLine]:
+        """The line, behind a comment where another place has the option, or wins over every file."""
+        row = (self._rows or {}).get(line.option)
+        if row is not None:
+            yield from map(option_remark, _remarks(line.option, row))
+        yield line
+
+    def way_back(self, lines: Sequence[OptionLine]) -> str:
+        """How the files become what they were: which lines go, and which come back where. In general words where that is not known of each."""
+        added, restored = [], []
+        for name in (line.option for line in lines if line.option):
+            present = self._known.variables.get(name)
+            if self._rows is None or present is None:
+                return MY_CNF_BACK
+            row = self._rows.get(name)
+            former = None if row is None else _line_of(name, row, present)
+            if row is None:
+                added.append(name)
+            elif former is None:
+                return MY_CNF_BACK
+            else:
+                restored.append(f"Put {former} back into {row['option_file']}.")
+        if added:
+            default = "it had its default" if len(added) == 1 else "they had their defaults"
+            restored.append(f"Remove {listed(added, len(added))} from my.cnf: {default}.")
+        return " ".join(restored) or MY_CNF_BACK
+
+    @cached_property
+    def _rows(self) -> Mapping[str, Row] | None:
+        """The rows of what has no default, by name; None where nobody knows of any, as there is no server without one."""
+        if "variable_origin" in self._known.all.unknown:
+            return None
+        rows = self._known.all.tables["variable_origin"].dictionaries()
+        return {str(row["name"]): row for row in rows} or None
+
+
+def _remarks(name: str, row: Row) -> Iterable[str]:
+    """What is to be known of this option before its line is written: what wins over the file, else where it stands."""
+    if row["origin"] == COMMAND_LINE:
+        yield f"--{name} on the server's command line wins over this line: change it there"
+    elif row["is_persisted"] == 1:
+        yield f"SET PERSIST wrote {name}, which wins over this line: RESET PERSIST {name};"
+    elif row["origin"] == OPTION_FILE and row["option_file"]:
+        yield f"{name} stands in {row['option_file']}: change it there"
+
+
+def _line_of(name: str, row: Row, present: Value) -> OptionLine | None:
+    """The line that an option file has; None where it is not known."""
+    if row["origin"] != OPTION_FILE or not row["option_file"] or row["is_persisted"] != 0:
+        return None
+    try:
+        return option_line(name, present if isinstance(present, int | float) else str(present))
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,92 @@
+"""What lines of my.cnf say of where the option stands now, what wins over them, and how they are taken back."""
+
+import json
+from typing import Any
+
+import pytest
+
+from myisam_advisor.changes.formats.base import option_file_text
+from myisam_advisor.changes.formats.json import render
+from myisam_advisor.changes.plan import make_plan
+from myisam_advisor.factbase.anonymous import anonymised
+from myisam_advisor.factbase.derived import complete
+from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.remedies.gate import PERSISTED_WINS
+from myisam_advisor.remedies.option_lines import option_line
+from myisam_advisor.remedies.variable_origins import MY_CNF_BACK
+from tests.rules.test_cases import CASES
+from tests.support.judging import judged_facts
+
+from .test_remedy_gate import admitted, merged
+
+LINE = option_line("key_buffer_size", 9)
+MYSQL = {"flavour": "mysql", "version": "9.7.4"}
+FILE = "/etc/mysql/conf.d/a b.cnf"
+SIZE = {"key_buffer_size": 8388608}
+
+
+def row(origin: str | None, option_file: str | None = None, is_persisted: int | None = 0, name: str = "key_buffer_size") -> dict[str, Any]:
+    return {"name": name, "origin": origin, "option_file": option_file, "is_persisted": is_persisted}
+
+
+@pytest.mark.parametrize(
+    ("rows", "remark", "back"),
+    [
+        ([row("option_file", FILE)], f"# key_buffer_size stands in {FILE}: change it there", f"Put key_buffer_size = 8388608 back into {FILE}."),
+        ([row("command_line")], "# --key_buffer_size on the server's command line wins over this line: change it there", MY_CNF_BACK),
+        ([row("command_line", is_persisted=1)], "# --key_buffer_size on the server's command line wins over this line: change it there", MY_CNF_BACK),
+        ([row("persisted", is_persisted=1)], "# SET PERSIST wrote key_buffer_size, which wins over this line: RESET PERSIST key_buffer_size;", MY_CNF_BACK),
+        ([row("run_time")], None, MY_CNF_BACK),
+        ([row("automatic")], None, MY_CNF_BACK),
+        ([row(None)], None, MY_CNF_BACK),
+        ([row("option_file")], None, MY_CNF_BACK),
+        # Other variables have rows, this one its default.
+        ([row("option_file", FILE, name="sort_buffer_size")], None, "Remove key_buffer_size from my.cnf: it had its default."),
+        ([], None, MY_CNF_BACK),
+    ],
+)  # fmt: skip
+def test_each_origin(rows: list[dict[str, Any]], remark: str | None, back: str) -> None:
+    found = admitted(my_cnf=(LINE,), server=MYSQL, variable=SIZE, variable_origin=rows)
+    assert [str(line) for line in found.remedy.my_cnf] == [*([remark] if remark else []), str(LINE)]
+    assert found.my_cnf_undo == back
+
+
+def test_what_set_persist_may_have_written_is_told_only_while_nobody_knows() -> None:
+    def charged(rows: list[dict[str, Any]]) -> bool:
+        return PERSISTED_WINS in admitted(my_cnf=(LINE,), server=MYSQL, variable=SIZE, variable_origin=rows).cost
+
+    assert PERSISTED_WINS in admitted(my_cnf=(LINE,), server=MYSQL, variable=SIZE).cost
+    assert charged([])
+    assert charged([row("option_file", FILE, None)])
+    assert not charged([row("option_file", FILE)])
+    assert not charged([row("run_time", name="sort_buffer_size")])
+
+
+def test_a_value_that_no_option_file_can_hold_is_put_back_by_hand() -> None:
+    odd = {"key_buffer_size": "a\nb"}
+    assert admitted(my_cnf=(LINE,), server=MYSQL, variable=odd, variable_origin=[row("option_file", FILE)]).my_cnf_undo == MY_CNF_BACK
+
+
+def test_a_name_of_a_file_steers_neither_terminal_nor_option_file() -> None:
+    (remark, _) = admitted(my_cnf=(LINE,), server=MYSQL, variable=SIZE, variable_origin=[row("option_file", "/x\n[mysqld]\nflush=1\x1b[2J")]).remedy.my_cnf
+    assert remark.startswith("# ")
+    assert remark.isprintable()
+
+
+def test_a_plan_has_the_remark_above_its_line_and_the_json_beside_it() -> None:
+    facts = merged(next(case["facts"] for rule, case in CASES if rule == "recovery-disabled"), {"variable_origin": [row("option_file", FILE, name="myisam_recover_options")]})
+    known = complete(facts_from_document({"schema": 1, **facts}))
+    plan = make_plan(judged_facts(known).findings, known)
+    lines = option_file_text(plan).splitlines()
+    place = lines.index(f"# myisam_recover_options stands in {FILE}: change it there")
+    assert lines[place - 1].startswith("# recovery-disabled; now:")
+    assert lines[place + 1].startswith("myisam_recover_options = ")
+    (setting,) = [one for one in json.loads(render(plan))["my_cnf"] if one["variable"] == "myisam_recover_options"]
+    assert setting["remarks"] == [lines[place]]
+
+
+def test_without_names_the_origin_stays_and_the_path_is_another() -> None:
+    (shown,) = anonymised({"variable_origin": [row("option_file", FILE)]})["variable_origin"]
+    assert (shown["name"], shown["origin"], shown["is_persisted"]) == ("key_buffer_size", "option_file", 0)
+    assert "mysql" not in shown["option_file"]
+    assert "a b" not in shown["option_file"]
