@@ -1,5 +1,6 @@
 """Models of what changes gain, one for a rule, fitted on the results: what a piece of the spared work takes, and how far outcomes are from that.
 
+A change that was measured on two kinds of processors has two outcomes: which kind a reader's server has nobody knows here.
 Each scenario's outcomes are held against a model that was fitted without them: the share that lies within is how far the others can be believed.
 """
 
@@ -14,7 +15,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.advice.changes import piece_of, pieces
-from benchmarks.advice.record import RESULTS, advice_of, all_records, measured_of
+from benchmarks.advice.record import RESULTS, advice_of, all_records
+from benchmarks.advice.twice import by_processor
 from benchmarks.advice.work import OURS
 from myisam_advisor.catalogue.forecasts import Model
 
@@ -39,14 +41,14 @@ def outcomes(folder: Path = RESULTS) -> Mapping[str, list[Outcome]]:
     found = defaultdict[str, list[Outcome]](list)
     for record in all_records(folder):
         lines = record.lines()
-        ours, measured = advice_of(lines).get(OURS), measured_of(lines)
+        ours, measured = advice_of(lines).get(OURS), by_processor(lines)
         known = {part.key: piece.key for piece in pieces(ours.changes if ours else ()) for part in piece.each}
         for change in ours.changes if ours else ():
-            line = measured.get(known[piece_of(change).key])
-            if change.work is None or line is None or not line["ratio"] or not line["low"]:
+            if change.work is None:
                 continue
-            if line["high"] <= WIDEST * line["low"]:
-                found[change.rule].append(Outcome(record.scenario, change.work, line["ratio"]))
+            for line in measured.get(known[piece_of(change).key], ()):
+                if line["ratio"] and line["low"] and line["high"] <= WIDEST * line["low"]:
+                    found[change.rule].append(Outcome(record.scenario, change.work, line["ratio"]))
     return found
 
 

@@ -262,7 +262,7 @@ def _forecasts(known: Mapping[str, Sequence[Outcome]]) -> list[str]:
     ]
     head = [
         "rule",
-        "changes",
+        "measurements",
         "scenarios",
         "microseconds for a piece of work",
         "outcome by forecast (80 of 100)",
@@ -271,7 +271,8 @@ def _forecasts(known: Mapping[str, Sequence[Outcome]]) -> list[str]:
     return [
         "## Forecasts\n", *_markdown(head, rows),
         "\nWhat a rule's change gains is reckoned from the work that it spares; see [046](../decisions/046-advice-measured.md). "
-        f"With fewer than {FEWEST_CHANGES} changes that were measured closely enough, from {FEWEST_SCENARIOS} scenarios, it cannot be told. "
+        "A change that was measured on two kinds of processors counts for each. "
+        f"With fewer than {FEWEST_CHANGES} measurements that are close enough, from {FEWEST_SCENARIOS} scenarios, it cannot be told. "
         "*Covered*: of the outcomes of each scenario, those within the interval of a model that was fitted without that scenario.\n",
     ]  # fmt: skip
 

@@ -71,7 +71,7 @@ def measured_twice(cases: Sequence[Case]) -> list[Twice]:
     return [
         Twice(case.scenario.name, case.server, key, (lines[-2], lines[-1]))
         for case in cases
-        for key, lines in _by_processor(case).items()
+        for key, lines in by_processor(case.lines).items()
         if len(lines) > 1
     ]
 
@@ -90,10 +90,10 @@ def in_words(found: Sequence[Twice]) -> str:
     )
 
 
-def _by_processor(case: Case) -> dict[str, list[Line]]:
-    """Of each change the last measurement of each kind, in the order in which they were made."""
+def by_processor(known: Sequence[Line]) -> dict[str, list[Line]]:
+    """Of each change with a ratio the last measurement of each kind of processor, in the order in which they were made."""
     found: dict[str, dict[str, Line]] = {}
-    for line in of_kind(case.lines, MEASURED):
+    for line in of_kind(known, MEASURED):
         if line["ratio"] is not None:
             own = found.setdefault(line["key"], {})
             own.pop(processor(line["machine"]), None)

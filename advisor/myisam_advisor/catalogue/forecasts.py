@@ -20,7 +20,10 @@ FILE = "forecasts.json"
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What was fitted for one rule: see the module. `changes` were measured in `scenarios`; `covered` of them were within, by a model fitted without their scenario."""
+    """What was fitted for one rule: see the module.
+
+    `changes` is how many were measured in `scenarios`, on each kind of processor; `covered` of them were within, by a model fitted without their scenario.
+    """
 
     seconds: float
     largest_share: float
@@ -40,7 +43,7 @@ class Model:
 class Forecast:
     """What a finding's change is expected to gain: `low` to `high` times the statements under the same load, in 80 of 100; None where nobody can tell.
 
-    `work` is what that was worked out of: pieces of work that the change spares, in a second and for each processor at work. `changes` is how many measured changes tell.
+    `work` is what that was worked out of: pieces of work that the change spares, in a second and for each processor at work. `changes` is how many measurements of changes tell.
     """
 
     work: float

@@ -17,5 +17,5 @@ def gain_in_words(finding: Finding) -> str:
         return UNTOLD
     return (
         f"Forecast: {forecast.low:.2f} to {forecast.high:.2f} times the statements under this load "
-        f"(in 80 of 100 cases, by {forecast.changes} measured changes)."
+        f"(in 80 of 100 cases, by {forecast.changes} measurements)."
     )

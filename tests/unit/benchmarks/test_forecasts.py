@@ -49,7 +49,7 @@ def test_scenarios_that_are_all_unlike_are_not_covered_by_the_others() -> None:
 def record(folder: Path, scenario: str, change: Change, line: dict[str, object]) -> None:
     kept = Record(folder, "mariadb-10.11", scenario)
     kept.keep(advice_line(Advice("myisam-advisor", "1", (change,), ())))
-    kept.keep({"kind": "measured", "key": "key_buffer_size=8388608", "outcome": "improves", **line})
+    kept.keep({"kind": "measured", "key": "key_buffer_size=8388608", "outcome": "improves", "machine": "2 cores (one), 4 GiB of memory", **line})
 
 
 def test_outcomes_are_those_of_changes_that_say_what_they_spare_and_were_measured_closely_enough(tmp_path: Path) -> None:
@@ -60,3 +60,10 @@ def test_outcomes_are_those_of_changes_that_say_what_they_spare_and_were_measure
     record(tmp_path, "silent", Change("key_buffer_size", "8M", None, "said", "info", "key-buffer-too-small"), {"ratio": 1.1, "low": 1.0, "high": 1.2})
     assert outcomes(tmp_path) == {"key-buffer-too-small": [Outcome("good", 50_000.0, 1.1)]}
     assert json.loads(document(tmp_path)) == {"rules": {}}
+
+
+def test_each_kind_of_processor_has_its_last_outcome(tmp_path: Path) -> None:
+    change = Change("key_buffer_size", "8M", None, "said", "info", "key-buffer-too-small", 50_000.0)
+    for ratio, machine in ((1.3, "2 cores (one), 4 GiB"), (1.2, "2 cores (other), 4 GiB"), (1.1, "2 cores (one), 8 GiB")):
+        record(tmp_path, "twice", change, {"ratio": ratio, "low": 1.0, "high": 1.4, "machine": machine})
+    assert outcomes(tmp_path) == {"key-buffer-too-small": [Outcome("twice", 50_000.0, 1.2), Outcome("twice", 50_000.0, 1.1)]}

@@ -83,7 +83,7 @@ def test_a_finding_forecasts_what_its_rule_reckons() -> None:
     work = finding.forecast.work
     assert work == pytest.approx(1409 * 7 * 32768 / 1.8)
     assert (finding.forecast.low, finding.forecast.high) == MODEL.times(work)
-    assert gain_in_words(finding) == f"Forecast: {finding.forecast.low:.2f} to {finding.forecast.high:.2f} times the statements under this load (in 80 of 100 cases, by 20 measured changes)."
+    assert gain_in_words(finding) == f"Forecast: {finding.forecast.low:.2f} to {finding.forecast.high:.2f} times the statements under this load (in 80 of 100 cases, by 20 measurements)."
 
 
 def test_without_a_model_nobody_can_tell(monkeypatch: pytest.MonkeyPatch) -> None:
