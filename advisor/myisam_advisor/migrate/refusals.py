@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from myisam_advisor.migrate.aria_keys import aria_keys, virtual_keys
 from myisam_advisor.migrate.float_limits import refused_counters, refused_floats, refused_limits
 from myisam_advisor.migrate.fulltext_parsers import parsers_not_loaded, parsers_refused, parsers_refused_by_aria
 from myisam_advisor.migrate.innodb_formats import (
@@ -32,6 +33,7 @@ from myisam_advisor.migrate.key_lengths import (
     trees_of,
 )
 from myisam_advisor.migrate.odd_dates import refused_dates, refused_defaults
+from myisam_advisor.migrate.partition_keys import hashes_refused_by_aria, refused_hashes
 from myisam_advisor.migrate.places import refused_places
 from myisam_advisor.migrate.refusal import WARNING, Check, Refusal, drop_index
 from myisam_advisor.migrate.repeated_members import refused_members
@@ -45,8 +47,6 @@ from myisam_exporter.server.sql import Sql, quote_identifier, statement
 
 # Before MySQL 5.6 InnoDB "plays safe" with fewer (ha_innobase::create); tried on 5.5.
 MAXIMUM_COLUMNS, OLD_MAXIMUM_COLUMNS = 1017, 1000
-# Of one index in Aria: measured on MariaDB 10.5, and on 10.11 to 11.8.
-OLD_ARIA_KEY_BYTES, ARIA_KEY_BYTES, LONGER_ARIA_KEYS_SINCE = 2000, 2300, (10, 6)
 # Of an engine that is not the enforced one: 1286 in MariaDB 10.5, 1290 in 10.11 and 11.8; those between were not tried.
 ENFORCED_BY_OPTION_SINCE = (10, 6)
 INT_BYTES = 4
@@ -288,37 +288,6 @@ def _checks(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refu
         )
 
 
-def _aria_keys(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    """Aria has no index by the hash of long values: a UNIQUE one of them becomes one over the values, where these are short enough."""
-    allowed = ARIA_KEY_BYTES if kind.version >= LONGER_ARIA_KEYS_SINCE else OLD_ARIA_KEY_BYTES
-    for index in structure.of_kind(types.LONG_UNIQUE):
-        total = sum(part.length for part in index.parts)
-        whole = [structure.columns[part.column].name for part in index.parts if not part.length]
-        if whole or total > allowed:
-            size = f"all of {listed(whole)}" if whole else f"{total} bytes"
-            yield Refusal(
-                1071,
-                f"UNIQUE index {index.name} is over {size}, and {allowed} bytes are allowed in Aria",
-                f"Choose --to innodb, which can do so. Or shorten it to a prefix: {drop_index(table, index.name)}",
-            )
-
-
-def _virtual_keys(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
-    for index in structure.indexes:
-        names = [structure.columns[part.column].name for part in index.parts]
-        virtual = [
-            name
-            for name, part in zip(names, index.parts, strict=True)
-            if structure.columns[part.column].generated == types.VIRTUAL
-        ]
-        if virtual:
-            yield Refusal(
-                1904,
-                f"index {index.name} is over {listed(virtual)}, which is computed when it is read (VIRTUAL): Aria has no such index",
-                f"Choose --to innodb, make the column STORED, or {drop_index(table, index.name)}",
-            )
-
-
 def _virtual_words(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     for index in structure.of_kind(types.FULLTEXT):
         names = [structure.columns[part.column] for part in index.parts]
@@ -364,6 +333,7 @@ OF_THE_SERVER: tuple[Check, ...] = (
     refused_defaults,
     refused_limits,
     _primary_key,
+    refused_hashes,
 )
 OF_MARIADB: tuple[Check, ...] = (
     _writes, _columns, reserved_index, refused_places, _options, document_index, refused_texts, _virtual_words, key_parts, reserved_names, _row_size,
@@ -376,7 +346,9 @@ OF_MYSQL: tuple[Check, ...] = (
     document_index, reserved_names, _writes, _columns, reserved_index, refused_tablespaces, refused_places, refused_compression, _options, names_of_no_use, _row_size, key_parts,
 )  # fmt: skip
 OF_ROWS: tuple[Check, ...] = (refused_dates, refused_floats, _checks)
-OF_ARIA: tuple[Check, ...] = (_partitions, refused_members, refused_defaults, _aria_keys, _virtual_keys)
+OF_ARIA: tuple[Check, ...] = (
+    _partitions, refused_members, refused_defaults, hashes_refused_by_aria, aria_keys, virtual_keys,
+)  # fmt: skip
 
 
 def _checks_of(to: str, kind: ServerKind) -> tuple[Check, ...]:

@@ -48,6 +48,7 @@ from myisam_exporter.files.frm_keys import (
     parse_full_keys,
 )
 from myisam_exporter.files.frm_members import NO_MEMBERS, MemberLists
+from myisam_exporter.files.frm_partitions import partitioned_by
 from myisam_exporter.files.frm_texts import has_connection, parser_names, text_options
 from myisam_exporter.files.myi_definition import KEY_FULLTEXT, KEY_NOSAME, KEY_SPATIAL
 from myisam_exporter.files.structure import Column, Index, Part, Structure
@@ -144,7 +145,7 @@ def parse_structure(read: Pieces) -> Structure:
     described = tuple(_columns(start, read, form, expressions, _named_types(extras.get(TYPE_NAMES, b""))))
     columns = _without_the_servers_own(described, extras.get(COLUMN_FLAGS, b""))
     columns = _without_defaults_of_period(columns, extras.get(SYSTEM_PERIOD, b""))
-    indexes = _indexes(start, read, columns, extras.get(INDEX_FLAGS, b""))
+    indexes = tuple(_indexes(start, read, columns, extras.get(INDEX_FLAGS, b"")))
     partitioned = start[3] == ENGINE_PARTITION or start[61] != 0
     engine = (start[61] or start[3]) if partitioned else start[3]
     return Structure(
@@ -154,12 +155,13 @@ def parse_structure(read: Pieces) -> Structure:
         tuple(_options(start, int.from_bytes(start[30:32], "little"))),
         partitioned,
         columns,
-        tuple(indexes),
+        indexes,
         SYSTEM_PERIOD in extras,
         any(kinds & OF_CHECKS for kinds in expressions.values()),
         text_options(extras.get(TEXT_OPTIONS, b"")),
         sequence=start[CHOICES] >> SEQUENCE_SHIFT & CHOICE_MASK == CHOICE_YES,
         connection=has_connection(start, read),
+        partitioned_by=partitioned_by(start, read, columns, indexes) if partitioned else (),
     )
 
 

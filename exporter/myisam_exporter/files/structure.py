@@ -105,6 +105,7 @@ class Structure:
     Of MariaDB's: whether the server keeps the rows' history (`system_versioned`), whether there is a CHECK (`checks`), and what is kept as text
     for whichever engine knows it (`texts`: names in capitals, values as they were written), and whether it is a SEQUENCE, whose one row NEXTVAL writes.
     `connection` tells that a CONNECTION was written for it, which may hold a password, and is not kept.
+    `partitioned_by` are the places of the columns that decide in which partition a row lies, where its .frm tells.
     What links beside the definition tell: `data_directory` is its DATA DIRECTORY, "" where it has none, `index_elsewhere` whether it has an INDEX DIRECTORY.
     """
 
@@ -122,6 +123,7 @@ class Structure:
     index_elsewhere: bool = False
     sequence: bool = False
     connection: bool = False
+    partitioned_by: tuple[int, ...] = ()
 
     @property
     def primary(self) -> Index | None:
