@@ -115,7 +115,7 @@ def _total(seconds: Mapping[str, float], counts: Mapping[str, float]) -> float:
 
 def table_of(conversions: Sequence[Conversion]) -> Iterator[str]:
     """The lines of a table for docs/guide/migrate-measured.md."""
-    yield "| server | to | tables | smallest, largest | told by | of so many | within 30 % | within 50 % | wrong by, median |"
+    yield "| server | to | tables | smallest, largest | predicted from | cases | within 30 % | within 50 % | median error |"
     yield "|---|---|---|---|---|---|---|---|---|"
     counting = list(filter(_is_told, conversions))
     times = times_of_reference(counting)

@@ -214,7 +214,7 @@ def _copied(server: PrivateServer, table: str, folder: Path, engine: str) -> tup
 
 def table_of(found: Sequence[Outcome]) -> Iterator[str]:
     """The lines of a table for docs/guide/migrate-measured.md."""
-    yield "| server | to | tables | largest | middle within 10 % | truth between the ends | middle wrong by, median | ends from the middle, median |"
+    yield "| server | to | tables | largest | middle within 10 % | true size within the range | median error of the middle | median half-width of the range |"
     yield "|---|---|---|---|---|---|---|---|"
     for server, engine in dict.fromkeys((one.server, one.engine) for one in found):
         of = [one for one in found if (one.server, one.engine) == (server, engine)]
