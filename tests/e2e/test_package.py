@@ -135,13 +135,13 @@ def test_the_rights_are_given_and_taken_in_one_command_each(system: System) -> N
     assert "\nnot seen   server login " in rights(system, 1)
     assert system.attempt("ls", RIGHTS_DROP_IN).returncode != 0
     given = rights(system, 0, "--apply", "--yes")
-    assert given.index("This is going to be done") < given.index("made the account: 3 statements") < given.index("Everything that is here ")
+    assert given.index("These changes will be made") < given.index("made the account: 3 statements") < given.index("Everything that exists here ")
     assert system.run("stat", "--format=%A %U", RIGHTS_DROP_IN) == "-rw-r--r-- root\n"
     exposed = system.run("python3", "-c", FETCH)
     assert 'myisam_table_rows{schema="given",table="t"} 3.0' in exposed
     assert " 0.0\n" not in "".join(f"{line}\n" for line in exposed.splitlines() if "_collector_success{" in line)
     assert capabilities(system, SERVICE) == 1 << 2
-    assert "This is going to be done" not in rights(system, 0, "--apply", "--yes")
+    assert "These changes will be made" not in rights(system, 0, "--apply", "--yes")
     taken = rights(system, 0, "--undo")
     assert f"removed {RIGHTS_DROP_IN}\nrestarted {SERVICE}\n" in taken
     less = json.loads(rights(system, 1, "--format", "json"))

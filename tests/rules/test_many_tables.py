@@ -74,4 +74,4 @@ def test_of_more_findings_than_are_told_it_is_said() -> None:
     case = next(case for name, case in CASES if name == "table-crashed" and case["facts"].get("tables") and "fires" in case["expect"])
     document = {"schema": 1, **many(case["facts"], MAXIMUM_FINDINGS_PER_RULE + 1)}
     judgement = judge(prepared(facts_from_document(document), Site((RULES["table-crashed"],))))
-    assert "table-crashed found more than 1,000: nothing is told of the others." in judgement.warnings
+    assert "table-crashed found more than 1,000: the others are not shown." in judgement.warnings

@@ -196,13 +196,13 @@ def test_a_taken_port_is_a_clear_error(mariadb: PrivateServer) -> None:
 @pytest.mark.parametrize(
     ("words", "content", "message"),
     [
-        (["--web.listen-address", "nonsense"], None, "no address to listen on"),
+        (["--web.listen-address", "nonsense"], None, "not an address to listen on"),
         (["--web.config.file", "FILE"], "junk: 1\n", "unknown key 'junk'"),
-        (["--web.config.file", "FILE"], "basic_auth_users: {me: secret}\n", "no bcrypt hash"),
+        (["--web.config.file", "FILE"], "basic_auth_users: {me: secret}\n", "not a bcrypt hash"),
         (["--web.config.file", "FILE"], "tls_server_config: {cert_file: a.pem}\n", "needs both"),
         (["--web.config.file", "FILE"], "tls_server_config: {cert_file: a.pem, key_file: b.pem}\n", "a.pem cannot be read"),
         (["--web.config.file", "FILE"], "tls_server_config: {curve_preferences: []}\n", "not supported"),
-        (["--web.config.file", "FILE"], "rate_limit: {interval: soon}\n", "no duration"),
+        (["--web.config.file", "FILE"], "rate_limit: {interval: soon}\n", "not a duration"),
         (["--web.config.file", "/nonexistent"], None, "cannot read the web configuration"),
         (["--config.targets", "FILE"], "targets: {a: {host: x, socket: /y}}\n", "target a"),
         (["--config.targets", "FILE"], "a: b\n", "one mapping"),

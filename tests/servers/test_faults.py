@@ -265,7 +265,7 @@ def test_a_fifo_and_a_directory_named_like_tables_do_not_hang(tmp_path: Path) ->
     time.sleep(YOUNG_SECONDS)
     found = scan_data_directory(tmp_path)
     assert found.files == ()
-    assert sorted(found.left_out) == [LeftOut("db.folder", "it is no regular file", False), LeftOut("db.pipe", "it is no regular file", False)]
+    assert sorted(found.left_out) == [LeftOut("db.folder", "it is not a regular file", False), LeftOut("db.pipe", "it is not a regular file", False)]
 
 
 STORM = (

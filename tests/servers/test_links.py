@@ -88,7 +88,7 @@ def test_another_users_file_behind_a_link_is_not_told(server: PrivateServer, tmp
         assert known["u"]["data_modified_seconds_ago"] is not None
         assert not any(row["crashed"] for row in known.values())
         assert any(f"{name}.leak (it belongs to another user" in note.reason for note in facts.notes)
-        assert any(f"{name}.tty (it is no regular file" in note.reason for note in facts.notes)
+        assert any(f"{name}.tty (it is not a regular file" in note.reason for note in facts.notes)
 
 
 def test_a_table_that_may_not_be_followed_is_named_first_and_is_never_an_all_clear(server: PrivateServer, tmp_path: Path) -> None:

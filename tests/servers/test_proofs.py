@@ -146,4 +146,4 @@ def test_what_is_not_to_be_kept_or_cannot_be_stops_no_trial(shop: PrivateServer,
     assert (left["kept"], left["not_kept"]) == ([], None)
     (state / "proofs").write_text("no directory")
     done = tried(state, shop, *words)
-    assert "proofs is no directory" in json.loads(done.stdout)["not_kept"]
+    assert "proofs is not a directory" in json.loads(done.stdout)["not_kept"]

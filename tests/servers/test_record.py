@@ -76,7 +76,7 @@ def test_a_running_server_is_recorded_and_is_as_it_was(server: PrivateServer, tm
     assert {event.database for event in told} == {database.encode()}
     assert all(event.duration_microseconds is not None for event in told)
     # MySQL 5.5 does not write who sent a statement.
-    assert all(event.connection for event in told) or "the log does not tell which connection" in workload.totals.note["senders"]
+    assert all(event.connection for event in told) or "the log does not show which connection" in workload.totals.note["senders"]
     assert (workload.header.source, workload.totals.truncated) == ("live", False)
     assert "moved" not in workload.totals.note
     assert "meanwhile" in workload.totals.note["load"]

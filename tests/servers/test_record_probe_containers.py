@@ -184,7 +184,7 @@ def test_behind_a_proxy_a_server_that_is_not_found_is_asked_for(tmp_path: Path) 
         _, errors = recorder.communicate()
         assert recorder.returncode == 2
         said = " ".join(errors.split())
-        assert "is no server: its program has no dispatch_command. Name the server's own socket" in said
+        assert "is not a server: its program has no dispatch_command. Name the server's own socket" in said
         assert "LAYOUTS" not in said
         # Its own socket tells which process it is, whatever that is called.
         status, errors = asked_until_it_ends(asks(tmp_path / "w", "--seconds", "1", "--socket", str(server.socket)), unix_socket=str(server.socket))

@@ -215,7 +215,7 @@ def test_once_prints_a_screen_without_a_terminal(server: PrivateServer) -> None:
         (("--socket", "/nonexistent/s"), "/nonexistent/s"),
         (("--interval", "1ms"), "too short"),
         (("--interval", "2h"), "longer than an hour"),
-        (("--interval", "soon"), "no duration"),
+        (("--interval", "soon"), "not a duration"),
         (("--config", "/nonexistent.yaml"), "/nonexistent.yaml"),
     ],
 )

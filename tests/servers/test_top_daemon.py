@@ -109,8 +109,8 @@ def test_over_tcp_without_a_login_it_is_refused(mariadb: PrivateServer, tmp_path
     [
         (b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno", "answers 404"),
         (b'HTTP/1.1 503 No\r\n\r\n{"schema":1,"error":"\\u001b]0;evil"}', "\\x1b]0;evil"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "no daemon of this version"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n\xff\xff\xff", "no daemon of this version"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "not a daemon of this version"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n\xff\xff\xff", "not a daemon of this version"),
         (b"HTTP/1.1 200 OK\r\n\r\n" + b"[" * (9 << 20), "says more than"),
         (b"SSH-2.0-OpenSSH\r\n", "no daemon answers"),
         (b"", "no daemon answers"),

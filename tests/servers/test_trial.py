@@ -101,7 +101,7 @@ def test_beside_busy_loops_it_goes_on_to_the_budget_and_gives_no_verdict(tempora
 
 def test_a_budget_that_is_none_is_refused(temporary: Path) -> None:
     fails(temporary, "--budget must be more than 0", "io", "--budget", "0")
-    fails(temporary, "'soon' is no duration: write 10s, 500ms or 5min", "io", "--budget", "soon")
+    fails(temporary, "'soon' is not a duration: write 10s, 500ms or 5min", "io", "--budget", "soon")
     fails(temporary, "--seconds must be more than 0", "io", "--seconds", "0")
 
 

@@ -136,7 +136,7 @@ def test_two_releases_of_mariadb_and_the_report_for_a_person(temporary: Path, ru
     mode = str(server.execute("SELECT @@global.sql_mode")[0][0])
     with shop(server):
         reading: list[tuple[bytes, int | None]] = [*READ, (b"INSERT INTO log VALUES (1, '2021-01-01', '%b')" % SECRET.encode(), 0), (b"INSERT INTO log VALUES (2, '0000-00-00', 'y')", 0)]
-        # Of one the recording tells no rows, and one answers otherwise by itself.
+        # Of one the recording has no row counts, and one answers otherwise by itself.
         reading += [(b"SELECT name, price FROM words WHERE id < 9 ORDER BY id", None), (b"SELECT RAND(), name FROM words WHERE id < 9", 8)]
         path = recorded(tmp_path / "w", reading)
         server.execute("SET GLOBAL sql_mode = 'NO_ENGINE_SUBSTITUTION'")

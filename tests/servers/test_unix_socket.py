@@ -100,9 +100,9 @@ def test_a_socket_left_behind_is_replaced_and_one_in_use_is_not(mariadb: Private
 @pytest.mark.parametrize(
     ("make", "words", "said"),
     [
-        (lambda path: path.write_text("mine"), (), "a file that is no socket is in the way"),
+        (lambda path: path.write_text("mine"), (), "a file that is not a socket is in the way"),
         (lambda path: None, ("--web.socket-group", "no such group"), "there is no group 'no such group'"),
-        (lambda path: path.mkdir(), (), "a file that is no socket is in the way"),
+        (lambda path: path.mkdir(), (), "a file that is not a socket is in the way"),
     ],
 )
 def test_a_socket_that_cannot_be_made(tmp_path: Path, make, words: tuple[str, ...], said: str) -> None:  # type: ignore[no-untyped-def]
@@ -167,4 +167,4 @@ def test_what_is_handed_over_must_be_a_socket(tmp_path: Path) -> None:
     code = "import os, sys; os.dup2(os.open(os.devnull, 0), 3, inheritable=True); os.environ |= {'LISTEN_PID': str(os.getpid()), 'LISTEN_FDS': '1'}; os.execv(sys.argv[1], sys.argv[1:])"
     done = subprocess.run([sys.executable, "-c", code, str(PROGRAM), "serve", "--no-own-server", "--no-history"], capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 2
-    assert "descriptor 3 of LISTEN_FDS is no socket" in done.stderr
+    assert "descriptor 3 of LISTEN_FDS is not a socket" in done.stderr

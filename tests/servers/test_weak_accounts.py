@@ -60,7 +60,7 @@ def test_tables_that_the_server_hides_are_said_to_be_hidden(server: PrivateServe
     (all_of_them,) = (note for note in sees_all.notes if "a sample by SQL" in note.reason)
     assert "SELECT" not in all_of_them.reason + all_of_them.remedy
     (some,) = (note for note in sees_little.notes if "a sample by SQL" in note.reason)
-    assert some.reason.endswith("no MyISAM table is open now, as far as this account may SELECT from them: the server hides the others")
+    assert some.reason.endswith("no MyISAM table is open now, among those this account may SELECT from: the server hides the others")
     assert "SELECT ON DATABASE.*" in some.remedy
     assert ("GRANT SELECT ON DATABASE.* TO 'weak'@'localhost'" in some.remedy) == (user == "weak")
 
@@ -73,7 +73,7 @@ def test_performance_schema_that_is_off_is_not_called_seen(flavour: PrivateServe
     assert ("performance_schema  off" in doctor) == off
     assert ("off        performance_schema" in done.stdout) == off
     assert ("seen       performance_schema" in done.stdout) != off
-    assert ("Everything that is here is seen." in done.stdout) <= (not off)
+    assert ("Everything that exists here can be seen." in done.stdout) <= (not off)
 
 
 def test_a_grant_is_no_work_and_what_is_hidden_is_no_zero() -> None:

@@ -86,7 +86,7 @@ def _with_thresholds(rule: Rule, thresholds: Mapping[str, Any], content: Any) ->
     for name, value in thresholds.items():
         place = ("thresholds", rule.id, name)
         if name not in parameters:
-            raise fault_at(content, place, _no_such(name, f"threshold of {rule.id}", parameters))
+            raise fault_at(content, place, _no_such(name, "threshold", parameters, rule.id))
         known: Parameter = parameters[name]
         chosen = _number(value, known.unit, place, content)
         shipped = known.default if known.shipped is None else known.shipped
@@ -109,7 +109,7 @@ def _suppression(entry: Mapping[str, Any], place: int, rules: Mapping[str, Rule]
     try:
         last_day = date.fromisoformat(until) if until else None
     except ValueError:
-        raise fault_at(content, ("suppressions", place, "until"), f"{until} is no date: write 2027-01-31.") from None
+        raise fault_at(content, ("suppressions", place, "until"), f"{until} is not a date: write 2027-01-31.") from None
     return Suppression(entry["rule"], entry["reason"], entry.get("object", "*"), last_day)
 
 
@@ -121,8 +121,11 @@ def _expired(suppression: Suppression, file: Path) -> str:
     )
 
 
-def _no_such(name: object, kind: str, known: Mapping[str, object]) -> str:
-    return f"there is no {kind} {brief(name)}.{did_you_mean(str(name), known)}"
+def _no_such(name: object, kind: str, known: Mapping[str, object], rule_id: str = "") -> str:
+    """What is said of a name that nothing has: those that are nearly written so, and what lists all."""
+    owner = f"{rule_id} has no" if rule_id else "there is no"
+    listing = f"`myisam-advisor explain{' ' + rule_id if rule_id else ''}` lists them."
+    return f"{owner} {kind} {brief(name)}.{did_you_mean(str(name), known)} {listing}"
 
 
 def _exists(path: Path) -> bool:

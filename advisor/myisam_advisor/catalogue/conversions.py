@@ -161,7 +161,7 @@ class Rates:
             return ""
         then, here = _series(newest.server_product, newest.server_version), _series(product, version)
         if _kind(newest.server_product, newest.server_version) != _kind(product, version):
-            return f"what was measured here on {day(newest.taken_at)} was on {then}, and tells nothing of {here}"
+            return f"what was measured here on {day(newest.taken_at)} was on {then}, and says nothing about {here}"
         if newest.taken_at > now:
             return "what was measured here is of the future, by a clock that was wrong"
         return f"what was measured here on {day(newest.taken_at)} is more than a year old"

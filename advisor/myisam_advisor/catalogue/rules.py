@@ -265,7 +265,7 @@ def _files_of(folder: Path) -> list[Path]:
     try:
         names = sorted(os.listdir(folder))
     except NotADirectoryError:
-        raise UserError(f"the rules directory {folder} is no directory. Check --rules.") from None
+        raise UserError(f"the rules directory {folder} is not a directory. Check --rules.") from None
     except FileNotFoundError:
         raise UserError(f"the rules directory {folder} does not exist. Check --rules.") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name

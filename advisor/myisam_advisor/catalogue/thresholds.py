@@ -14,12 +14,12 @@ LARGEST = 1e18
 def threshold_value(value: object, unit: str) -> int | float:
     """A parameter's value in its own unit. Raises ValueError, which says what to write, for a value of another unit or type."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError(f"{value!r} is no number")
+        raise ValueError(f"{value!r} is not a number")
     number, form = _read(value.strip(), unit) if isinstance(value, str) else (float(value), _form(unit))
     if number is None:
-        raise ValueError(f"{value!r} is no {form}")
+        raise ValueError(f"{value!r} is not a {form}")
     if not 0 <= number <= (1 if unit == "ratio" else LARGEST):
-        raise ValueError(f"{value!r} is no {form}" if unit == "ratio" else f"{value!r} is out of range")
+        raise ValueError(f"{value!r} is not a {form}" if unit == "ratio" else f"{value!r} is out of range")
     return int(number) if number == int(number) else number
 
 

@@ -21,9 +21,9 @@ CONNECTION = "Connection"
 HELP_NAMES = ["--help", "-h", "-?"]
 
 Pairs = Sequence[tuple[str, str]]
-FAILED = ("2", "Bad input, or a server that cannot be reached: one message says what, and what to do.")
+FAILED = ("2", "Bad input, or the server cannot be reached: the message names the cause and the remedy.")
 # Of a command that asks no server.
-FAILED_ALONE = ("2", "Bad input: one message says what, and what to do.")
+FAILED_ALONE = ("2", "Bad input: the message names the cause and the remedy.")
 STATUSES: Pairs = (("0", "Done."), FAILED)
 STATUSES_ALONE: Pairs = (("0", "Done."), FAILED_ALONE)
 
@@ -79,7 +79,7 @@ def _refuse_empty(parameter: click.Parameter, given: object, context: click.Cont
     is_empty = "" in given if isinstance(given, list | tuple) else given == ""
     if is_empty and not parameter.required and MAY_BE_EMPTY.isdisjoint(parameter.opts):
         name = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name.strip("[].")
-        raise click.UsageError(f"{name} is given as an empty text: write a value, or leave it out.", context)
+        raise click.UsageError(f"{name} is empty: write a value, or leave it out.", context)
 
 
 class Described(_Described):

@@ -64,7 +64,7 @@ def who_asks(target: Target, timeout_seconds: int) -> str:
     whom = f"the anonymous account {shown(account)}" if is_anonymous(account) else account
     if lets_everybody_in:
         whom = "anybody (skip-grant-tables: the server asks nobody who they are, and lets them do everything)"
-    return f"As {whom}, on this machine as {_system_user()}: {product} at {target.label}"
+    return f"{product} at {target.label}, connected as {whom}, running as {_system_user()}"
 
 
 def _system_user() -> str:

@@ -28,7 +28,7 @@ def keep_rates(result: EngineResult, server: str, store: RateStore) -> str:
     if not kept:
         return ""
     times = "time is kept" if kept == 1 else "times are kept"
-    return f"{kept} {times} in {store.directory}: migrate, plan and check reckon with what was measured here."
+    return f"{kept} {times} in {store.directory}: migrate, plan and check now use these measurements."
 
 
 def conversions_of(result: EngineResult, server: str) -> Iterable[Conversion]:

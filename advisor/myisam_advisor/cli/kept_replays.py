@@ -240,10 +240,10 @@ def _why_nothing(fidelity: LikeTheRecording) -> str:
     window = fidelity.window
     if window.left_out:
         share = sum(one.recorded_share for one in window.left_out)
-        what = f"statements with {percent(share)} of the recording's {'time' if window.tells_times else 'number, whose weight it does not tell,'}"
+        what = f"statements with {percent(share)} of the recording's {'time' if window.tells_times else 'number (it has no times to weigh them by)'}"
         return f"{what} could not be sent, and so nothing is proved: see what was left out, and why."
     if not window.proves:
-        told = "a part of the recording was replayed, which tells no times, so that what has weight in the rest is not known"
+        told = "only part of the recording was replayed, and it has no times, so the weight of the rest is not known"
         if window.tells_times:
             share = sum(one.recorded_share for one in window.absent)
             told = f"statements with {percent(share)} of the recording's time were not replayed"

@@ -60,9 +60,9 @@ class Keeping:
     def in_words(self) -> Iterable[str]:
         """For whoever reads the trial's report."""
         for rule, proof, path in self.kept:
-            follows = "check, plan and the page reckon with it from now on"
+            follows = "check, plan and the page now use it"
             if proof in self.undecided:
-                follows = "it is not clear, and decides nothing"
+                follows = "its result is not clear, so nothing uses it"
             yield f"Kept as proof {proof} for {rule}: {follows}. It is in"
             yield path
         if self.why_not:

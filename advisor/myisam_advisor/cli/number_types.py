@@ -23,7 +23,7 @@ class WholeNumber(click.IntRange):
         text = str(value).strip()
         number = int(text) if _WHOLE.fullmatch(text) else None
         if number is None or not _is_within(number, self.min, self.max):
-            self.fail(f"{brief(value)} is no whole number {_told(self.min, self.max)}", param, ctx)
+            self.fail(f"{brief(value)} is not a whole number {_told(self.min, self.max)}", param, ctx)
         return number
 
 
@@ -35,7 +35,7 @@ class Number(click.FloatRange):
         text = str(value).strip()
         number = float(text) if _NUMBER.fullmatch(text) else math.nan
         if math.isnan(number) or not _is_within(number, self.min, self.max):
-            self.fail(f"{brief(value)} is no number {_told(self.min, self.max)}", param, ctx)
+            self.fail(f"{brief(value)} is not a number {_told(self.min, self.max)}", param, ctx)
         return number
 
 

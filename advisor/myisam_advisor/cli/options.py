@@ -40,7 +40,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has none
             return value
         found = size_in(str(value))
         if found is None or not math.isfinite(found):
-            self.fail(f"{value!r} is no size: write 500M or 2G", param, ctx)
+            self.fail(f"{value!r} is not a size: write 500M or 2G", param, ctx)
         return int(found)
 
 
@@ -57,7 +57,7 @@ class Duration(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has none
             return value
         seconds = seconds_in(str(value))
         if seconds is None:
-            self.fail(f"{value!r} is no duration: write 10s, 500ms or 5min", param, ctx)
+            self.fail(f"{value!r} is not a duration: write 10s, 500ms or 5min", param, ctx)
         if seconds > self.maximum_seconds:
             self.fail(f"{value!r} is longer than {self.maximum}", param, ctx)
         return seconds
@@ -183,7 +183,7 @@ def server_options(
         _connection(
             "--socket", "-S", metavar="FILE", type=click.Path(path_type=Path), help="UNIX socket of the server."
         ),
-        _connection("--user", "-u", metavar="USER", help="Account [default: your own name]."),
+        _connection("--user", "-u", metavar="USER", help="Account name [default: your login name]."),
         _connection(
             *password_names,
             "own_password",
@@ -257,7 +257,7 @@ def connection_options(command: Command) -> Command:
         "--facts",
         "facts_file",
         metavar="FILE",
-        help="Take the facts from this file ('-': standard input) instead of a server.",
+        help="Read the facts from this file ('-': standard input) instead of a server.",
     )
     return server_options(facts(gathered(SourceOptions, "source")(command)))
 
@@ -285,14 +285,16 @@ def format_option(forms: Sequence[str] = ("text", "json"), default: str = "text"
         type=click.Choice(forms),
         default=default,
         show_default=True,
-        help="Form of the answer.",
+        help="Output format.",
     )
 
 
 def raw_option(command: Command) -> Command:
     """Facts as they are."""
     return click.option(
-        "--raw", is_flag=True, help="Plain numbers on a terminal too, instead of sizes, rates and shares with units."
+        "--raw",
+        is_flag=True,
+        help="Print plain numbers on a terminal too, instead of sizes, rates and shares with units.",
     )(command)
 
 
@@ -303,7 +305,7 @@ def site_options(command: Command) -> Command:
         "configuration_file",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="Thresholds, suppressions, own rules, ignored schemas [default: /etc/myisam-advisor/config.yaml].",
+        help="Site configuration: thresholds, suppressions, own rules, ignored schemas [default: /etc/myisam-advisor/config.yaml].",
     )
     rules = click.option(
         "--rules",
@@ -311,7 +313,7 @@ def site_options(command: Command) -> Command:
         metavar="FOLDER",
         type=click.Path(path_type=Path),
         multiple=True,
-        help="A folder of further rules.",
+        help="Directory with additional rules; may be given again.",
     )
     return configuration(rules(gathered(SiteOptions, "site")(command)))
 

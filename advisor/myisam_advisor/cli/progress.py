@@ -111,7 +111,7 @@ def _in_lines() -> Listener:
                 return
             self.lines, self.written_at, self.step = self.lines + 1, now, step
             left = "" if self.ends_at is None else f", {time_left(max(self.ends_at - now, 0.0))}"
-            last = " (no more is told of the steps)" if self.lines == MAXIMUM_LINES else ""
+            last = " (further steps are not shown)" if self.lines == MAXIMUM_LINES else ""
             # Whoever does not read this does not stop a trial.
             with contextlib.suppress(OSError):
                 click.echo(f"trial: {what}{left}{last}", err=True)

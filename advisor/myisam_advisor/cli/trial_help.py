@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -33,34 +34,36 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     REPLAY: Kind(
         "Your own recorded statements, under each change",
-        "Send the statements of a recorded workload to a private server with copies of your own tables, under the settings as they are and "
-        "under each RULE's change, --set and --sql alone, then under all that pay together: old and new in turn, with a verdict on all statements and on each kind. "
-        "Without RULE, --set or --sql, under the changes of all findings.",
+        "Send the statements of a recorded workload to a private server with copies of your own tables: under the present settings, "
+        "under each RULE's change, --set and --sql alone, then under all that pay together. Old and new run in turn, with a verdict on all statements and on each kind. "
+        "Without RULE, --set or --sql it tries the changes of all findings.",
         "[OPTIONS] [RULE ...]",
         _MADE_UP,
     ),
     ENGINE: Kind(
-        "InnoDB and Aria instead of MyISAM",
-        "Convert copies of your own tables to InnoDB and Aria on a private server: how long it lasts, how large they become, what fails, whether the rows "
-        "are the same, and the same statements on each engine, in turn, with a verdict.",
+        "InnoDB and Aria instead of MyISAM, on copies of your tables",
+        "Convert copies of your own tables to InnoDB and Aria on a private server. It measures how long that takes, how large they become, what fails and whether the rows "
+        "are the same, then runs the same statements on each engine in turn, with a verdict.",
         "--table DB.TABLE [OPTIONS]",
         _STATEMENTS - {"--workload"} | {"--chart"},
     ),
     UPGRADE: Kind(
-        "A newer server, on copies of your tables",
-        "Start copies of your tables under the newer program that --server names: what it refuses, in its own words, and what mends it. "
-        "With --workload the recorded statements are sent to the present version and to the newer one: what one of them alone refuses, "
-        "which results are others, what becomes faster or slower.",
+        "A newer server version, on copies of your tables",
+        "Start copies of your tables under the newer program that --server names: what it rejects, its error messages, and how to fix each. "
+        "With --workload, send the recorded statements to the present version and to the newer one: what only one of them rejects, "
+        "which results differ, and what becomes faster or slower.",
         "--server PATH [OPTIONS]",
         _STATEMENTS - {"--workload"} | _MADE_UP | {"--keep", "--no-keep", "--chart"},
     ),
 }
 # What --table is for where no tables are made up.
 _TABLE: Mapping[str, str] = {
-    REPLAY: "Copy this table of those that are touched.  [default: all of them]",
+    REPLAY: "Copy only this table of those that the statements use; may be given again.  [default: all of them]",
     ENGINE: "Convert a copy of this table.",
     UPGRADE: "Try a copy of this table.  [default: all of them, the smallest first]",
 }
+# The experiments that take an option, at the end of its text or before its default.
+_TAKERS = re.compile(r" \(([a-z-]+(?:, [a-z-]+)*)\)(?=$|[.,]| \[)")
 LEAVES_NOTHING = "The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind."
 
 
@@ -140,7 +143,10 @@ def takes(experiment: str, option: str) -> bool:
 
 
 def _help(experiment: str, name: str, text: str) -> str:
-    return _TABLE.get(experiment, text) if name.startswith("--table ") else text
+    """The text for this experiment alone: which of them take the option is said where none is named."""
+    if name.startswith("--table "):
+        return _TABLE.get(experiment, text)
+    return _TAKERS.sub(lambda tag: "" if experiment in tag[1].split(", ") else tag[0], text)
 
 
 def _asked(ctx: click.Context) -> str | None:
@@ -161,4 +167,4 @@ def _text(experiment: str) -> str:
         return KINDS[experiment].text
     from myisam_advisor.trial.experiments.base import experiment_named
 
-    return f"{experiment_named(experiment).title}: measured on a private server, on made-up tables or a copy of your own, old and new in turn, with a verdict."
+    return f"{experiment_named(experiment).title}: measured on a private server, on made-up tables or a copy of your own, old and new settings in turn, with a verdict."

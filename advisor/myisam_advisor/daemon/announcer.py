@@ -80,7 +80,7 @@ class Announcer:
         if abs(step) > CLOCK_STEP_SECONDS:
             way = "ahead" if step > 0 else "back"
             _log.warning(
-                "the clock was set %s by %s: findings from before it are told by the former time",
+                "the clock was set %s by %s: earlier findings keep the times of the former clock",
                 way,
                 duration(abs(step)),
             )
@@ -156,7 +156,7 @@ def _sentence(turn: Turn, now: float) -> str:
         return f"still found, since {_since(one, now)}: {named}"
     if turn.kind == BACK:
         quiet = duration(EPISODE_GAP_SECONDS)
-        return f"found again after {duration(one.away_seconds)}: {named}. It comes and goes: told again when it has stayed away for {quiet}"
+        return f"found again after {duration(one.away_seconds)}: {named}. It comes and goes: it is logged again once it has been gone for {quiet}"
     return f"gone: {named}; it held {one.in_words('gone', now)}"
 
 

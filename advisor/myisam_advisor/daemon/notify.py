@@ -58,7 +58,7 @@ class Notifier:
                 channel.setblocking(False)
                 channel.sendto(message.encode("utf-8", "replace"), address)
         except OSError as error:
-            _log.debug("systemd was not told %s: %s", message.partition("=")[0], error)
+            _log.debug("systemd could not be notified of %s: %s", message.partition("=")[0], error)
 
 
 def _watchdog_seconds(environment: Mapping[str, str]) -> float | None:

@@ -46,7 +46,7 @@ MUNIN_SECONDS = 1.5
 PEAK_SECONDS = 300.0
 # A look that is so late is said to be missed.
 STALE_INTERVALS = 3
-NOT_YET = "The first look at the server is under way: reload in a moment."
+NOT_YET = "The first look at the server is still running: reload in a moment."
 NO_SERVER = "This daemon watches no server of its own. Each that is probed is listed above, from its first probe on."
 SAFE_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),

@@ -34,7 +34,7 @@ def inherited_sockets() -> list[socket.socket]:
         try:
             sockets.append(socket.socket(fileno=number))
         except OSError as error:
-            raise UserError(f"descriptor {number} of LISTEN_FDS is no socket ({error.strerror}).") from None
+            raise UserError(f"descriptor {number} of LISTEN_FDS is not a socket ({error.strerror}).") from None
     return sockets
 
 
@@ -132,5 +132,5 @@ def parse_address(text: str) -> tuple[str | None, int]:
         or int(port) > 65535
         or (":" in host and not host.startswith("["))
     ):
-        raise UserError(f"{text!r} is no address to listen on: write 127.0.0.1:9942, [::1]:9942 or :9942.")
+        raise UserError(f"{text!r} is not an address to listen on: write 127.0.0.1:9942, [::1]:9942 or :9942.")
     return host.removeprefix("[").removesuffix("]") or None, int(port)

@@ -175,7 +175,7 @@ def _refuse_rates(document: dict[str, Any]) -> None:
                     raise _FactsError(
                         path,
                         f"{_name(path)} is a rate: write interval_seconds, over how many seconds it was taken. "
-                        "Counters since the server's start are no rates: status and key_cache hold them as they are",
+                        "Counters since the server's start are not rates: status and key_cache hold them as they are",
                     )
 
 

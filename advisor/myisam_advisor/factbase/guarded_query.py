@@ -223,7 +223,7 @@ def _in_words(text: str) -> str:
     if "pattern too complex" in text:
         return f"a pattern of LIKE is longer than {MAXIMUM_PATTERN_BYTES} bytes"
     if "surrogates not allowed" in text or text.startswith("SQL is of wrong type"):  # so does Python 3.10 say it
-        return "the query has bytes that are no UTF-8"
+        return "the query has bytes that are not UTF-8"
     return "only one statement is allowed" if "one statement at a time" in text else text
 
 

@@ -42,7 +42,7 @@ def expect_fact_table(name: str) -> None:
     if table_named(name) is None:
         known = [table.name for table in TABLES]
         if "." in name:
-            raise UserError(f"{name} is no fact table. All of one MyISAM table: myisam-advisor table {name}")
+            raise UserError(f"{name} is not a fact table. All of one MyISAM table: myisam-advisor table {name}")
         raise UserError(f"unknown fact table {name!r}.{did_you_mean(name, known)} Known are {', '.join(known)}.")
 
 

@@ -156,7 +156,7 @@ VIEWS = (
     ),
     View(
         "applier",
-        "One row: whether a replica's applier may be what others wait for. It is no connection, and never to be killed.",
+        "One row: whether a replica's applier may be what others wait for. It is not a connection: never kill it.",
         {
             "applier_seconds": "Its longest Time while it works, which may be its lag instead; unknown where none is seen at work.",
             "is_hidden": "1 where the server is a replica that applies changes, and the process list does not show what its applier does.",
@@ -277,7 +277,7 @@ VIEWS = (
     ),
     View(
         "read_calls",
-        "One row: what read calls and handlers tell of the rows that are read, where nobody counts them for each table.",
+        "One row: what read calls and handlers show of the rows that are read, where nothing counts them by table.",
         {
             "is_counted": "1 where the server counts the rows of each table: performance_schema or userstat is ON.",
             "rows_by_index_per_second": "Rows that an index found, each by a call of its own: read calls without those of key caches, and no more than such rows of any engine.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
+import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,8 +74,8 @@ def facts_in_words(path: Path, headings: bool) -> str:
     )
 
 
-def episodes_in_words(path: Path) -> str:
-    """The findings on record, with when they were seen."""
+def episodes_in_words(path: Path, width: int | None = None) -> str:
+    """The findings on record, with when they were seen; lines of `width` columns for a terminal, else one line for each."""
     now = time.time()
     lines: list[str] = []
     found = recorded_episodes(path, now)
@@ -96,7 +97,15 @@ def episodes_in_words(path: Path) -> str:
         )
         more = f"; and {times_more(len(gaps) - MOST_GAPS)}" if len(gaps) > MOST_GAPS else ""
         lines.append(f"{label} was not looked at: {named}{more}. What held then is not known.")
-    return "\n".join(map(printable, lines))
+    return "\n".join(wrapped for line in map(printable, lines) for wrapped in _wrapped(line, width))
+
+
+def _wrapped(line: str, width: int | None) -> list[str]:
+    """The line, broken between words, what goes on as far in as what it goes on from."""
+    if width is None:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()))
+    return textwrap.wrap(line, max(width, len(indent) + 20), subsequent_indent=indent, break_on_hyphens=False) or [line]
 
 
 def _drawn(curve: Curve, begin: float, end: float, bars: str) -> str:

@@ -112,7 +112,7 @@ def _expect_files_beside(path: Path) -> None:
         with contextlib.suppress(FileNotFoundError):
             if not stat.S_ISREG(os.lstat(beside).st_mode):
                 raise UserError(
-                    f"the history {path} is not read: {beside}, which SQLite opens with it, is no regular file. Remove that."
+                    f"the history {path} is not read: {beside}, which SQLite opens with it, is not a regular file. Remove that."
                 )
 
 
@@ -179,11 +179,13 @@ def _refuse_what_runs(path: Path, database: sqlite3.Connection) -> None:
     query = f"SELECT name FROM sqlite_master WHERE name IN ({names}) AND (type <> 'table' OR rootpage = 0) LIMIT 1"
     found = database.execute(query).fetchone()
     if found is not None:
-        raise UserError(f"{path} is no history of ours: {found[0]!r} in it is no table.")
+        raise UserError(f"{path} is not a myisam-advisor history: {found[0]!r} in it is not a table.")
     for table in TABLES:
         # The last column tells how it is hidden, as generated ones are: sqlite.org/pragma.html, table_xinfo.
         if any(column[-1] for column in database.execute(f"PRAGMA table_xinfo({table.name})")):
-            raise UserError(f"{path} is no history of ours: {table.name!r} in it has columns that are worked out.")
+            raise UserError(
+                f"{path} is not a myisam-advisor history: {table.name!r} in it has columns that are worked out."
+            )
 
 
 def say_what_is_damaged(path: Path, records: Records) -> None:
@@ -254,5 +256,5 @@ def pragma(database: sqlite3.Connection, name: str) -> int:
     """A number that SQLite tells of the file. Raises sqlite3.DatabaseError when it is none."""
     row = database.execute(f"PRAGMA {name}").fetchone()
     if row is None or not isinstance(row[0], int):
-        raise sqlite3.DatabaseError(f"{name} is no number")
+        raise sqlite3.DatabaseError(f"{name} is not a number")
     return row[0]

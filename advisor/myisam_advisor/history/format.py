@@ -180,7 +180,7 @@ def unpack_facts(packed: bytes, origin: str) -> FactSet | None:
         unknown = {str(name): _reason(reason) for name, reason in document["unknown"].items()}
         seconds = document["interval_seconds"]
         if seconds is not None and not is_number(seconds, LARGEST_NUMBER):
-            raise DamagedError("the interval is no number")
+            raise DamagedError("the interval is not a number")
         return FactSet(tables, unknown, seconds, tuple(_reason(note) for note in document["notes"]), origin)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedError(f"the facts have another form ({type(error).__name__})") from None

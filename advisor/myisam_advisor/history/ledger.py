@@ -131,12 +131,12 @@ def entry_of(text: str) -> Entry:
     except DocumentError as error:
         raise LedgerError(f"no JSON that can be read: {error}") from None
     if whole.get("format") != FORMAT:
-        raise LedgerError("it is no forecast of this program's")
+        raise LedgerError("it is not a forecast of this program's")
     if whole.get("version") != VERSION:
         raise LedgerError("another version of this program wrote it: that one reads it")
     measured = whole.get("measured")
     if not isinstance(measured, list) or len(measured) > MAXIMUM_MEASURES:
-        raise LedgerError("measured is no short list")
+        raise LedgerError("measured is not a short list")
     return Entry(
         _text(whole, "target"), _text(whole, "rule"), _number(whole, "changed_at", LATEST_MOMENT), _number(whole, "noted_at", LATEST_MOMENT),
         _forecast(whole.get("forecast")), tuple(map(_measured, measured)), _text(whole, "verdict"),
@@ -161,21 +161,21 @@ def _measured(document: Any) -> Measured:
 
 def _mapping(document: Any) -> Mapping[str, Any]:
     if not isinstance(document, dict):
-        raise LedgerError("it is no mapping")
+        raise LedgerError("it is not a mapping")
     return document
 
 
 def _text(document: Mapping[str, Any], name: str) -> str:
     value = document.get(name)
     if not isinstance(value, str) or len(value) > MAXIMUM_TEXT:
-        raise LedgerError(f"{name} is no short text")
+        raise LedgerError(f"{name} is not a short text")
     return value
 
 
 def _number(document: Mapping[str, Any], name: str, most: float) -> float:
     value = document.get(name)
     if not is_number(value, most) or value < 0:
-        raise LedgerError(f"{name} is no number from 0 to {most:g}")
+        raise LedgerError(f"{name} is not a number from 0 to {most:g}")
     return float(value)
 
 
@@ -194,7 +194,7 @@ def ledger_in_words(places: list[Ledger], now: float) -> str:
         ]
     refused = [why for _, one in read for why in one]
     # Where something could not be read, nobody knows that there is nothing.
-    nothing = [] if refused else ["no change was verified yet: `myisam-advisor verify RULE` notes what came of one"]
+    nothing = [] if refused else ["no change was verified yet: `myisam-advisor verify RULE` records the effect of one"]
     return "\n".join(map(printable, [*(lines or nothing), *refused]))
 
 

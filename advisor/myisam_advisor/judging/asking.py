@@ -178,7 +178,7 @@ class Inquiry:
         result = self._query(rule.query, parameters)
         if result.truncated:
             most = count(MAXIMUM_FINDINGS_PER_RULE)
-            self.cut_short.append(f"{rule.id} found more than {most}: nothing is told of the others.")
+            self.cut_short.append(f"{rule.id} found more than {most}: the others are not shown.")
         found = [_candidate(rule, row) for row in result.dictionaries() if row.get("verdict", 1) != 0]
         try:
             remaining = self._uncontradicted(rule, found, parameters)

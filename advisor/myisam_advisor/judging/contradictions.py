@@ -129,9 +129,7 @@ def set_aside_contradictions(facts: FactSet) -> tuple[FactSet, list[Suspicion]]:
         tables[table] = _without(tables[table], cells)
         for _, column in cells:
             if not tables[table].has(column):
-                unknown[f"{table}.{column}"] = Unknown(
-                    "the facts contradict each other", "look at where they come from"
-                )
+                unknown[f"{table}.{column}"] = Unknown("the facts contradict each other", "check where they come from")
     if not found:
         return facts, []
     return replace(facts, tables=tables, unknown=unknown), found[:MAXIMUM_SHOWN]

@@ -58,7 +58,7 @@ class FactNames:
                 reason = self._facts.why_unknown(table, "per_second")
                 return reason.reason, reason.remedy
             if rest in self._pairs[table][False] and is_numeric(table, rest):
-                return "what is said of it is no number", ""
+                return "what is said of it is not a number", ""
             named = self._facts.unknown.get(f"{table}.*")
             return (named.reason, named.remedy) if named else ("this server does not have it", "")
         reason = self._facts.why_unknown(table, rest or None)

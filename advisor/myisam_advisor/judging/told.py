@@ -93,11 +93,11 @@ def _held(candidate: Candidate, seconds: float, present: Candidate | None) -> Ca
     """The candidate as of a former look. What is said of it begins with when that was: verdicts quote the first sentence alone."""
     away, stay = duration(seconds), duration(HELD_SECONDS)
     if present is None:
-        held = (f"Not in this look, but {away} ago: ", f" It is told until it has stayed away for {stay}.")
+        held = (f"Not in this look, but {away} ago: ", f" It is shown until it has been gone for {stay}.")
         return replace(candidate, held=held, away_seconds=seconds)
     held = (
         f"{away} ago, {present.severity} in this look: ",
-        f" It is told as {candidate.severity} until it has been milder for {stay}.",
+        f" It is shown as {candidate.severity} until it has been milder for {stay}.",
     )
     return replace(candidate, held=held)
 

@@ -77,7 +77,7 @@ def uninstall(plugins: Path, configurations: Path, instance: str = "") -> list[s
         _remove(link)
         done.append(f"removed {link}")
     elif os.path.lexists(link):
-        done.append(f"left {link}: it is no link to the plugin")
+        done.append(f"left {link}: it is not a link to the plugin")
     if fragment.exists():
         if _is_ours(fragment):
             _remove(fragment)

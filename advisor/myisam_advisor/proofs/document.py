@@ -43,7 +43,7 @@ def proof_of(text: str) -> Proof:
     except DocumentError as error:
         raise ProofError(f"no JSON that can be read: {error}") from None
     if whole.get("format") != FORMAT:
-        raise ProofError("it is no proof of this program's")
+        raise ProofError("it is not a proof of this program's")
     if whole.get("version") != VERSION:
         raise ProofError("another version of this program wrote it: that one reads it")
     unknown = whole.keys() - {field.name for field in fields(Proof)} - {"format", "version"}
@@ -101,13 +101,13 @@ def _outcome(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _mapping(value: Any, name: str, most: int = MAXIMUM_TEXTS) -> Mapping[str, Any]:
     if not isinstance(value, dict) or len(value) > most:
-        raise ProofError(f"{name} is no mapping of at most {most} keys")
+        raise ProofError(f"{name} is not a mapping of at most {most} keys")
     return value
 
 
 def _list(value: Any, name: str, most: int) -> list[Any]:
     if not isinstance(value, list) or len(value) > most:
-        raise ProofError(f"{name} is no list of at most {most}")
+        raise ProofError(f"{name} is not a list of at most {most}")
     return value
 
 
@@ -121,7 +121,7 @@ def _text(document: Mapping[str, Any], name: str) -> str:
 
 def _short(value: Any, name: str) -> str:
     if not isinstance(value, str) or len(value) > MAXIMUM_TEXT:
-        raise ProofError(f"{name} is no text of at most {MAXIMUM_TEXT} characters")
+        raise ProofError(f"{name} is not text of at most {MAXIMUM_TEXT} characters")
     return value
 
 
@@ -133,5 +133,5 @@ def _number(document: Mapping[str, Any], name: str, largest: float) -> float:
             if name in (*_RATIOS, "share", "taken_at", "recorded_at", "statements_per_second")
             else "workload.tables"
         )
-        raise ProofError(f"{shown} is no number from 0 to {largest:g}")
+        raise ProofError(f"{shown} is not a number from 0 to {largest:g}")
     return value

@@ -213,7 +213,7 @@ def _owner_of(directory: Path) -> os.stat_result:
         except FileNotFoundError:
             continue
         if not stat.S_ISDIR(status.st_mode):
-            raise UserError(f"{path} is no directory: nothing is kept there.")
+            raise UserError(f"{path} is not a directory: nothing is kept there.")
         return status
     raise UserError(f"{directory} has no directory above it.")
 

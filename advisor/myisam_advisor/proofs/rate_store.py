@@ -94,9 +94,9 @@ def conversion_of(text: str) -> Conversion:
         raise KeptFileError(f"no JSON that can be read: {error}") from None
     expected = {"format", "version", *(field.name for field in fields(Conversion))}
     if not isinstance(whole, dict) or whole.keys() != expected:
-        raise KeptFileError("it is no measurement of this program's")
+        raise KeptFileError("it is not a measurement of this program's")
     if (whole["format"], whole["version"]) != (FORMAT, VERSION):
-        raise KeptFileError("it is no measurement of this program's, or of another version")
+        raise KeptFileError("it is not a measurement of this program's, or of another version")
     texts: dict[str, Any] = {name: _text(whole[name]) for name in _TEXTS}
     numbers: dict[str, Any] = {name: _number(whole[name]) for name in _NUMBERS}
     if texts["way"] not in SECONDS:
@@ -132,13 +132,13 @@ def _lengths(work: Mapping[str, object]) -> Mapping[str, int]:
 def _count(value: object) -> int:
     number = _number(value)
     if number != int(number):
-        raise KeptFileError("a count is no whole number")
+        raise KeptFileError("a count is not a whole number")
     return int(number)
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or len(value) > MAXIMUM_TEXT or not value.isprintable():
-        raise KeptFileError(f"a name is no text of at most {MAXIMUM_TEXT} characters")
+        raise KeptFileError(f"a name is not text of at most {MAXIMUM_TEXT} characters")
     return value
 
 

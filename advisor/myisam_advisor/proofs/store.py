@@ -90,7 +90,7 @@ class ProofStore:
         """Remove it. Raises UserError where there is none of this id, or it cannot be removed."""
         name = f"{proof_id}.json"
         if not FILE_NAME.fullmatch(name):
-            raise UserError(f"{proof_id!r} is no proof's id: `myisam-advisor proofs` lists them.")
+            raise UserError(f"{proof_id!r} is not a proof's id: `myisam-advisor proofs` lists them.")
         self._files.remove(name, f"there is no proof {proof_id} in {self.directory}.")
 
 

@@ -28,7 +28,7 @@ _UNSEEN = late_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-
 _QUOTED_NAME = late_pattern(r"`((?:[^`]|``)*)`")
 _CLIENTS_OWN = late_pattern(rf"{_UNSEEN.pattern}|[\\;'\"`#]|--|/\*|\*/")
 NOT_RUN = "Not run as it stands: a name in it holds a character that a client could take for its own."
-OFFERED = "What is in comments here waits for what is to be done first, as said above: take the marks away then."
+OFFERED = "The commands below are commented out: first do what is described above, then remove the comment marks."
 ESCAPED = "A character of a name is written as an escape here: write the statement by hand, from --format json."
 
 

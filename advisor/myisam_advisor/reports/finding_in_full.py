@@ -12,7 +12,7 @@ from rich.text import Text
 from myisam_advisor.judging.findings import Finding, ShownFact
 from myisam_advisor.remedies.script import for_copying, portions
 from myisam_advisor.reports.lines_kept import Ended, behind
-from myisam_advisor.reports.told import ToldRule, told_facts
+from myisam_advisor.reports.told import ToldFact, ToldRule, told_facts
 from myisam_advisor.reports.wording import SHOWN_PER_RULE
 from myisam_advisor.texts.templates import count, printable
 
@@ -20,6 +20,7 @@ SHOWN_COMMANDS = 24
 COLUMNS_OF_MANY = 5
 LABEL_WIDTH = 10
 LONGEST_FIGURE = 32
+WIDEST_LABEL = 34  # of 80 columns: beside it a figure and its threshold have room
 MARGIN = (0, 0, 0, 1)
 STYLES = {"critical": "bold white on red", "warning": "bold black on yellow", "info": "bold black on cyan"}
 
@@ -40,7 +41,9 @@ def in_full(rule: ToldRule, verbose: bool, *, numbered: bool = False) -> Iterabl
     if len(findings) > 1:
         body.add_row(label("evidence"), _evidence_of_many(findings[:SHOWN_PER_RULE]))
     elif first.evidence:
-        body.add_row(label("evidence"), _evidence(first.evidence, verbose))
+        body.add_row(
+            label("evidence"), _evidence_with_sources(first.evidence) if verbose else _evidence(first.evidence)
+        )
     if rule.since:
         body.add_row(label("since"), Text(rule.since))
     body.add_row(label("do"), Text(printable(rule.recommendation)))
@@ -117,23 +120,45 @@ def _more(unseen: int) -> str:
     return f"... and {count(unseen)} more: --format json has them all"
 
 
-def _evidence(facts: Sequence[ShownFact], verbose: bool) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(overflow="fold")
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(style="dim", overflow="fold")
+def _evidence(facts: Sequence[ShownFact]) -> Table:
+    table = _columns_of_figures()
     for fact in told_facts(facts):
-        threshold = f"threshold {fact.threshold}" if fact.threshold is not None else ""
-        # A figure is not broken. What is a sentence would leave no room beside it: it goes on below its name.
-        is_figure = len(fact.value) <= LONGEST_FIGURE
-        cells = (fact.label, fact.value if is_figure else "", threshold)
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-        if not is_figure:
-            table.add_row(Padding(Text(printable(fact.value)), (0, 0, 0, 2)))
-        if verbose:
-            source = f" ({fact.source})" if fact.source else ""
-            table.add_row(Padding(Text(printable(f"{fact.fact}{source}"), style="dim"), (0, 0, 0, 2)))
+        for cells in _rows(fact):
+            table.add_row(*cells)
     return table
+
+
+def _evidence_with_sources(facts: Sequence[ShownFact]) -> Group:
+    """Below each fact its name and source, over the whole width: in a column beside the figures they would be broken within words."""
+    shown = told_facts(facts)
+    figures = [len(fact.value) for fact in shown if len(fact.value) <= LONGEST_FIGURE]
+    widths = (max(len(fact.label) for fact in shown), max(figures, default=0))
+    parts: list[RenderableType] = []
+    for fact in shown:
+        table = _columns_of_figures(*widths)
+        for cells in _rows(fact):
+            table.add_row(*cells)
+        source = f" ({fact.source})" if fact.source else ""
+        parts += [table, Padding(Text(printable(f"{fact.fact}{source}"), style="dim"), (0, 0, 0, 2))]
+    return Group(*parts)
+
+
+def _columns_of_figures(label_width: int | None = None, figure_width: int | None = None) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold", min_width=label_width and min(label_width, WIDEST_LABEL))
+    table.add_column(justify="right", no_wrap=True, min_width=figure_width)
+    table.add_column(style="dim", overflow="fold")
+    return table
+
+
+def _rows(fact: ToldFact) -> Iterable[tuple[RenderableType, ...]]:
+    """A figure is not broken. What is a sentence would leave no room beside it: it goes on below its name."""
+    threshold = f"threshold {fact.threshold}" if fact.threshold is not None else ""
+    is_figure = len(fact.value) <= LONGEST_FIGURE
+    cells = (fact.label, fact.value if is_figure else "", threshold)
+    yield tuple(Text(printable(cell)) for cell in cells)
+    if not is_figure:
+        yield (Padding(Text(printable(fact.value)), (0, 0, 0, 2)),)
 
 
 def _evidence_of_many(findings: Sequence[Finding]) -> Table:

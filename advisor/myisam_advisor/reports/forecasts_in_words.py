@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from myisam_advisor.judging.findings import Finding
 
-UNTOLD = "How much is gained cannot be told."
+UNTOLD = "How much it gains is not known."
 
 
 def gain_in_words(finding: Finding) -> str:

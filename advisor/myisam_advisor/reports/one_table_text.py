@@ -18,7 +18,7 @@ from myisam_advisor.reports.formats.json import finding_document
 from myisam_advisor.reports.one_table import OneTable, TableCurve, ToldIndex
 from myisam_advisor.texts.bars import bars_for, first_shown, sparkline
 from myisam_advisor.texts.column_units import in_words
-from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
+from myisam_advisor.texts.drawing import drawn, is_terminal, terminal_width, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -54,7 +54,11 @@ def one_table_as_json(told: OneTable) -> str:
 
 
 def _parts(told: OneTable, headline: str, span: tuple[float, float], reader: TextIO | None) -> Iterable[RenderableType]:
-    yield Text.assemble((printable(told.label), "bold"), f"  {printable(told.summary)}")
+    label, summary = printable(told.label), printable(told.summary)
+    width = terminal_width(reader)
+    # Broken where it has to be, not between a number and what it counts.
+    has_room = width is None or len(label) + len(summary) + 2 <= min(width, MAXIMUM_WIDTH)
+    yield Text.assemble((label, "bold"), "  " if has_room else "\n", summary)
     yield Text(printable(headline), style="dim")
     for section in told.sections:
         yield _heading(section.heading)

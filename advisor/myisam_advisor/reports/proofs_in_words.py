@@ -21,7 +21,7 @@ from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.width import WIDEST
 from myisam_exporter.look.fact_set import FactSet
 
-NOTHING = "Nothing was proved here yet: myisam-advisor trial pack-keys --table DB.TABLE tries a change on a copy of your own table, and keeps the result."
+NOTHING = "Nothing has been proved here yet: myisam-advisor trial pack-keys --table DB.TABLE tries a change on a copy of your own table, and keeps the result."
 OTHER_SERVER = "it is of another server than this one"
 UNKNOWN_STRUCTURE = (
     "whether its tables have the columns and indexes of then is not known: it was made before these were noted"
@@ -67,7 +67,7 @@ def _parts(found: Sequence[Standing], kept: KeptProofs, not_looked: str) -> Iter
 
 
 def _proof(proof: Proof, why_not: str, now: float, *, is_looked_at: bool) -> Iterable[RenderableType]:
-    holds = "holds" if is_looked_at else "holds if it is of this server, and as far as its age tells"
+    holds = "holds" if is_looked_at else "valid as far as its age shows, if it is of this server"
     yield Text.assemble(
         (printable(proof.rule_id), "bold"),
         ": ",

@@ -27,7 +27,7 @@ SCANS = "  scans"
 LOCKS = ("lock tables ", "lock table ")
 EXCLUSIVE = re.compile(r"^insert (?:high|low)_priority |\bon duplicate key update\b")
 SHARES = "Shares are of the time watched, of all connections together: more than 100 % is several at once."
-MISSES = "Which of them miss in the key cache or the page cache no server tells by statement."
+MISSES = "No server counts key-cache or page-cache misses by statement."
 
 
 def statements_document(seen: SeenStatements) -> dict[str, object]:
@@ -60,17 +60,17 @@ def statements_in_words(seen: SeenStatements) -> Iterable[RenderableType]:
     yield Text(printable(heading(seen)), style="bold")
     if seen.kinds:
         yield Padding(kinds_table(seen), (0, 0, 0, 1))
-    for sentence in remarks(seen, " (--format json tells all)"):
+    for sentence in remarks(seen, " (--format json lists all)"):
         yield Padding(Text(printable(sentence), style="dim"), (0, 0, 0, 1))
 
 
 def heading(seen: SeenStatements) -> str:
     """How many there were, in how long, and who tells."""
     if not seen.source:
-        return "Statements on MyISAM tables: not told"
+        return "Statements on MyISAM tables: not known"
     if not seen.seconds:
-        return f"Statements on MyISAM tables: watched since just now, told by {seen.source}"
-    watched = f"in {duration(seen.seconds)}, told by {seen.source}"
+        return f"Statements on MyISAM tables: watched since just now, reported by {seen.source}"
+    watched = f"in {duration(seen.seconds)}, reported by {seen.source}"
     if not seen.kinds:
         is_known = not seen.unknown.count and not seen.tables_unknown
         return f"Statements on MyISAM tables: {'none' if is_known else 'none known'} {watched}"
@@ -154,9 +154,7 @@ def locks_of(kind: SeenKind) -> str:
     """What a statement of the kind does to others: manual, "Internal Locking Methods", "Concurrent Inserts" and "LOCK TABLES"."""
     if kind.fingerprint.startswith(LOCKS):
         named = ", ".join((*kind.writes, *kind.reads))
-        return (
-            f"locks {named} until UNLOCK TABLES: its own time is the wait for that, how long it then held is not told"
-        )
+        return f"locks {named} until UNLOCK TABLES: its own time is the wait for the lock; how long it held the lock is not known"
     said = []
     if kind.writes and is_concurrent(kind):
         said.append(
@@ -177,7 +175,7 @@ def is_concurrent(kind: SeenKind) -> bool:
 
 
 def _told(kind: SeenKind) -> Text:
-    said = Text(printable(shortened(kind.fingerprint)) or "(its text is not told)")
+    said = Text(printable(shortened(kind.fingerprint)) or "(its text is not known)")
     if is_scan(kind):
         said.append(SCANS, style="bold yellow")
     return said.append("\n").append(printable(locks_of(kind)), style="dim")

@@ -46,9 +46,9 @@ def _untried(row: Row, server: Row) -> str:
     if row["crashed"]:
         return "It is crashed: a trial copies sound tables only."
     if row["row_format"] == "compressed":
-        return "It is compressed: a trial writes to its copy, which takes no rows. What another engine makes of it, migrate tells without a copy."
+        return "It is compressed: a trial writes to its copy, which takes no rows. `myisam-advisor migrate` shows without a copy what another engine does with it."
     if row["partitions"] is not None:
-        return "It is partitioned: a trial copies tables without partitions. What another engine makes of it, migrate tells without a copy."
+        return "It is partitioned: a trial copies tables without partitions. `myisam-advisor migrate` shows without a copy what another engine does with it."
     return ""
 
 

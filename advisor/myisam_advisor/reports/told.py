@@ -17,7 +17,7 @@ from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_advisor.reports.alike import said_of_all
 from myisam_advisor.reports.forecasts_in_words import gain_in_words
 from myisam_advisor.reports.wording import NAMED_PER_RULE, TOLD_PER_RULE, holds_since
-from myisam_advisor.texts.templates import limit, with_unit
+from myisam_advisor.texts.templates import beside, limit
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.fact_set import FactSet
@@ -188,7 +188,7 @@ def told_facts(evidence: Sequence[ShownFact]) -> tuple[ToldFact, ...]:
         ToldFact(
             fact.label or fact.fact,
             fact.fact,
-            with_unit(fact.value, fact.unit),
+            beside(fact.label, fact.value, fact.unit),
             limit(fact.threshold, fact.unit) if fact.threshold is not None else None,
             fact.source,
         )

@@ -31,7 +31,7 @@ OWN_LOGIN = (
 )
 OTHER_LOGIN = (
     "{account} is in the server already and does not let the service in: it has a password or another plugin, or is locked or expired. "
-    "It is left alone: what it may see helps nobody who is refused. SHOW CREATE USER {account}; tells (MySQL 5.7, MariaDB 10.2 and later). "
+    "It is left alone: what it may see helps nobody who is refused. See SHOW CREATE USER {account}; (MySQL 5.7, MariaDB 10.2 and later). "
     "If nobody else uses it, remove it ({removal}) and run this again; if its password is known, give the service that in an option file (password.conf)"
 )
 

@@ -63,7 +63,7 @@ class Service:
 def full_name(name: str) -> str:
     """NAME.service. Raises UserError for what cannot be a service's name."""
     if not _NAME.fullmatch(name) or name.startswith((".", "-")):
-        raise UserError(f"{name!r} is no name of a systemd service: give --service a name such as {SERVICE}.")
+        raise UserError(f"{name!r} is not the name of a systemd service: give --service a name such as {SERVICE}.")
     return name if name.endswith(".service") else f"{name}.service"
 
 
@@ -73,7 +73,7 @@ def read_service(name: str, booted: Path = BOOTED) -> Service | None:
         return None
     shown = systemctl("show", f"--property={','.join(_PROPERTIES)}", "--", name)
     if shown.returncode:
-        raise UserError(f"systemctl does not tell about {name}: {_told(shown)}.")
+        raise UserError(f"systemctl shows nothing about {name}: {_told(shown)}.")
     return parse_service(name, shown.stdout)
 
 
@@ -102,7 +102,7 @@ def restart(service: Service) -> None:
         done = systemctl(*words)
         if done.returncode:
             raise UserError(
-                f"systemctl {words[0]} failed: {_told(done)}. Look at: journalctl --no-pager --unit {service.name}"
+                f"systemctl {words[0]} failed: {_told(done)}. See: journalctl --no-pager --unit {service.name}"
             )
 
 

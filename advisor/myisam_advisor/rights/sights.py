@@ -45,18 +45,18 @@ class Sight:
 
 PROCESSLIST, WAITS = "process", "performance-schema"
 KINDS = (
-    Kind(PROCESSLIST, "PROCESS", "processlist", "", "connections of other users, what they wait for"),
+    Kind(PROCESSLIST, "PROCESS", "processlist", "", "other users' connections and what they wait for"),
     Kind(WAITS, "performance_schema", "performance_schema", "", "waits for locks; rows read and changed by table"),
-    Kind("headers", ".MYI headers", "myi", "totals.myisam_tables", "tables and indexes by their files, and all sums", True),
-    Kind("page-cache", "page cache", "page_cache", "tables.data_resident_bytes", "what it holds of each table (cachestat, mincore)", True),
+    Kind("headers", ".MYI headers", "myi", "totals.myisam_tables", "tables and indexes from their files, and totals", True),
+    Kind("page-cache", "page cache", "page_cache", "tables.data_resident_bytes", "how much of each table is cached (cachestat)", True),
     Kind("io", "/proc/PID/io", "mysqld_process", "mysqld.read_bytes_per_second", "the page-cache hit ratio, read calls and bytes"),
     Kind("maps", "/proc/PID/maps", "mysqld_process", "mysqld.mapped_data_files", "mapped data files, the memory allocator"),
     Kind("fd", "/proc/PID/fd", "mysqld_process", "mysqld.open_files", "how many files the server has open"),
-    Kind("cgroup", "control group", "cgroup", "mysqld.cgroup_page_cache_bytes", "the server's own page cache, refaults, its limit"),
+    Kind("cgroup", "control group", "cgroup", "mysqld.cgroup_page_cache_bytes", "the server's page cache, refaults, memory limit"),
     Kind("disk", "the server's disk", "disk_space", "host.data_directory_free_bytes", "its size, free space and load"),
 )  # fmt: skip
-LOGIN_TITLE, LOGIN_BRINGS = "server login", "counters and variables: nothing is judged without"
-HISTORY_TITLE, HISTORY_BRINGS = "history directory", "curves, what was found when, what became of it"
+LOGIN_TITLE, LOGIN_BRINGS = "server login", "counters and variables: required for everything"
+HISTORY_TITLE, HISTORY_BRINGS = "history directory", "curves, past findings and how they ended"
 
 
 def sights_of(document: Mapping[str, Any]) -> list[Sight]:

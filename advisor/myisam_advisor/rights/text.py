@@ -73,29 +73,29 @@ def _reasons(sights: Sequence[Sight]) -> Iterator[RenderableType]:
     for sight in sights:
         if sight.state == OFF:
             yield Text(
-                f"{sight.title}, which no right shows: {printable(sight.reason)}. To have it: {printable(sight.remedy)}"
+                f"{sight.title} (no right can show it): {printable(sight.reason)}. To see it: {printable(sight.remedy)}"
             )
 
 
 def _ways(sights: Sequence[Sight], recipe: Recipe | None) -> Iterator[RenderableType]:
     if all_seen(list(sights)):
         off = any(sight.state == OFF for sight in sights)
-        yield Text(f"Everything that is here{' and switched on' if off else ''} is seen.", style="bold")
+        yield Text(f"Everything that exists here{' and is switched on' if off else ''} can be seen.", style="bold")
         if recipe is not None and recipe.is_needed:
             yield Text(f"{recipe.path} was made by another version of this program: {APPLY} renews it.", style="bold")
             yield from _steps(recipe)
         return
     if recipe is None:
         remedies = dict.fromkeys(sight.remedy for sight in sights if sight.state == HIDDEN and sight.remedy)
-        yield from (Text("What shows it:", style="bold") for _ in list(remedies)[:1])
+        yield from (Text("To see it:", style="bold") for _ in list(remedies)[:1])
         for remedy in remedies:
             yield Text(f"- {printable(remedy)}", style="cyan")
         return
     if recipe.is_needed:
-        yield Text(f"What shows it: {APPLY} does this, and --undo takes it back.", style="bold")
+        yield Text(f"To see it: {APPLY} does the following, and --undo reverts it.", style="bold")
     else:
         yield Text(
-            "The service has all rights that it can be given: what is not seen has another reason.", style="bold"
+            "The service has every right that it can be given: what cannot be seen has another cause.", style="bold"
         )
     yield from _steps(recipe)
 
@@ -104,7 +104,7 @@ def _steps(recipe: Recipe) -> Iterator[RenderableType]:
     if recipe.drop_in:
         yield _whole(f"write {printable(str(recipe.path))}", "bold")
         if recipe.replaces == FOREIGN:
-            yield Text("in the place of this, which somebody else wrote and which is kept beside it:")
+            yield Text("in place of this file, which somebody else wrote; it is kept beside the new one:")
             yield from _block((recipe.present or "(no plain file)").splitlines())
             yield Text("the new one:")
         yield from _block(recipe.drop_in.splitlines())

@@ -143,7 +143,18 @@ def with_unit(value: object, unit: str) -> str:
     # What is counted is exact up to a million: a setting is one that somebody may compare.
     exact = isinstance(value, int) and abs(value) < MILLION and "per second" not in unit
     number = count(value) if exact else rounded(value)
-    return number if unit == "number" else f"{number} {_one(unit) if value == 1 else unit}"
+    return number if unit in _UNITLESS else f"{number} {_one(unit) if value == 1 else unit}"
+
+
+# Of what has no unit, and of settings, whose number is the value itself.
+_UNITLESS = frozenset({"number", "setting"})
+
+
+def beside(label: str, value: object, unit: str) -> str:
+    """A value of evidence behind its label: without the unit where the label has all of its words (`MyISAM tables 4`)."""
+    words = {_one(word.lower()) for word in label.split()}
+    is_said = unit not in _SPOKEN and all(_one(word) in words for word in unit.split() if word != "a")
+    return with_unit(value, "number" if is_said else unit)
 
 
 def limit(value: object, unit: str) -> str:
@@ -223,7 +234,7 @@ def _is_surrogate(letter: str) -> bool:
 def _quoted_text(value: object) -> Sql:
     """A value as SQL: a number as it is, a text as a string literal. What is unknown is no value."""
     if not isinstance(value, str | int | float):
-        raise TextError(f"{value!r} is no value of a variable: say what stands there when it is unknown")
+        raise TextError(f"{value!r} is not a value of a variable: say what stands there when it is unknown")
     return quote_value(value)
 
 

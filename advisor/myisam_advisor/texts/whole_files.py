@@ -131,7 +131,7 @@ class OutputDirectory:
         if present is None:
             return
         if not (stat.S_ISREG(present.st_mode) or stat.S_ISLNK(present.st_mode)):
-            raise _refused(self.path / name, "it is there already, and is no file")
+            raise _refused(self.path / name, "it is there already, and is not a file")
         if _open_to_all(os.fstat(self._descriptor)) and present.st_uid != os.geteuid():
             raise _refused(
                 self.path / name, "another user's file of that name is there, in a directory that all may write"

@@ -21,7 +21,7 @@ MAXIMUM_FAULT_CHARACTERS = 300
 KeyPath = Sequence[str | int]
 # What the user writes in YAML, by JSON's types.
 KINDS = {
-    "object": "mapping (key: value)", "array": "list ([a, b])", "string": "text", "integer": "whole number", "number": "number",
+    "object": "a mapping (key: value)", "array": "a list ([a, b])", "string": "text", "integer": "a whole number", "number": "a number",
     "boolean": "true or false",
 }  # fmt: skip
 
@@ -41,7 +41,7 @@ def read_yaml(path: Path, kind: str) -> YamlFile:
     try:
         return YamlFile(path, text, parse_yaml(text))
     except DocumentError as error:
-        raise UserError(f"{path}, line {error.line or 1}: no YAML: {error}") from None
+        raise UserError(f"{path}, line {error.line or 1}: not valid YAML: {error}") from None
 
 
 def first_fault(document: object, schema: dict[str, Any]) -> tuple[KeyPath, str] | None:
@@ -70,7 +70,7 @@ def _in_words(error: ValidationError) -> str:
         return f"the key {missing} is missing: write {missing}: and its value"
     if rule == "type":
         kinds = [wanted] if isinstance(wanted, str) else list(wanted)
-        return f"{brief(found)} is no {' and no '.join(KINDS.get(kind, kind) for kind in kinds)}"
+        return f"{brief(found)} is not {' or '.join(KINDS.get(kind, kind) for kind in kinds)}"
     return str(error.message)
 
 

@@ -84,7 +84,7 @@ def _texts(given: Mapping[str, object], names: tuple[str, ...]) -> list[str]:
 
 def _unknown(why: object) -> Unknown:
     if not isinstance(why, list) or [type(part) for part in why] != [str, str, bool]:
-        raise ValueError("a reason is no reason, remedy and whether it is off")
+        raise ValueError("a reason is not made of reason, remedy and whether it is off")
     return Unknown(*why)
 
 

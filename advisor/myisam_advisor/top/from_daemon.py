@@ -58,7 +58,7 @@ class FromDaemon:
         except (DocumentError, MomentError, UnicodeDecodeError) as error:
             if status != http.client.OK:
                 raise UserError(self._refusal(status, None)) from None
-            raise UserError(f"what answers at {self._path} is no daemon of this version: {error}.") from None
+            raise UserError(f"what answers at {self._path} is not a daemon of this version: {error}.") from None
 
     def _answer(self) -> tuple[int, bytes]:
         connection = _Connection(self._path, self._timeout_seconds)
@@ -75,7 +75,7 @@ class FromDaemon:
             connection.close()
         if len(body) > MAXIMUM_BYTES:
             raise UserError(
-                f"what answers at {self._path} says more than {MAXIMUM_BYTES} bytes: it is no daemon of ours."
+                f"what answers at {self._path} says more than {MAXIMUM_BYTES} bytes: it is not a myisam-advisor daemon."
             )
         return response.status, body
 

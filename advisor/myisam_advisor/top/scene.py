@@ -22,7 +22,7 @@ from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows, FactSet
 
-FIRST_LOOK = "The first look at the server is under way."
+FIRST_LOOK = "The first look at the server is still running."
 SLOWER = 1.5
 NOT_SAID = Unknown("not known here")
 

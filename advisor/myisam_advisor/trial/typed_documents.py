@@ -13,7 +13,7 @@ from myisam_exporter.outside.numbers import is_number
 
 Made = TypeVar("Made")
 MAXIMUM_NUMBER = 1e18
-NONSENSE = "the trial's process sent something that is no result of it."
+NONSENSE = "the trial's process sent something that is not a result of it."
 
 
 class ResultError(TrialError):

@@ -79,7 +79,7 @@ def said(header: Header, totals: Totals) -> Iterable[str]:
     for name, note in {**header.note, **totals.note}.items():
         yield f"{name.capitalize()}: {note}."
     if totals.truncated:
-        yield "The file is cut off: what is told here is what is there of it."
+        yield "The file is truncated: this covers only what it still holds."
 
 
 def _lasting(header: Header, totals: Totals) -> str:
@@ -107,9 +107,9 @@ def _parts(summary: Summary, file: str) -> Iterable[RenderableType]:
     rest = [kind for kind in summary.kinds if _share_or(kind, kind.count / statements) < SHOWN_SHARE]
     if rest:
         together = percent(sum(_share_or(kind, 0.0) for kind in rest))
-        yield Text(f"and {so_many(len(rest), 'kind')} with {together} together (--format json tells all)", style="dim")
+        yield Text(f"and {so_many(len(rest), 'kind')} with {together} together (--format json lists all)", style="dim")
     if any(kind.timed < kind.count for kind in shown) and any(kind.timed for kind in shown):
-        yield Text("Of some statements no time is told: they are counted, and in no time, mean or share.", style="dim")
+        yield Text("Some statements have no time: they are counted, but are in no time, mean or share.", style="dim")
 
 
 def _share_or(kind: Kind, otherwise: float) -> float:

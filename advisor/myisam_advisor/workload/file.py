@@ -85,7 +85,7 @@ class Workload:
         except DocumentError:
             document = None
         if not isinstance(document, dict):
-            raise self._lines.fault("it is no JSON object")
+            raise self._lines.fault("it is not a JSON object")
         return document
 
     def _read_header(self) -> Header:
@@ -113,7 +113,7 @@ class Workload:
 
     def _foreign(self) -> UserError:
         return UserError(
-            f"{self.path} is no workload of myisam-advisor. Make one with: myisam-advisor record --output FILE"
+            f"{self.path} is not a myisam-advisor workload. Make one with: myisam-advisor record --output FILE"
         )
 
     def _read_totals(self, line: str, statements: int) -> Totals:
@@ -128,20 +128,20 @@ class Workload:
             )
         left_out = document.get("left_out", {})
         if not isinstance(left_out, dict) or not all(_is_count(count) for count in left_out.values()):
-            raise self._lines.fault("left_out is no object of counts")
+            raise self._lines.fault("left_out is not an object of counts")
         ended = self._moment(document, "ended_at_microseconds")
         return Totals(statements, ended, left_out, truncated=False, note=self._notes(document))
 
     def _text(self, document: Mapping[str, Any], name: str) -> str:
         value = document.get(name, "")
         if not isinstance(value, str):
-            raise self._lines.fault(f"{name} is no text")
+            raise self._lines.fault(f"{name} is not text")
         return value
 
     def _number(self, document: Mapping[str, Any], name: str) -> int | None:
         value = document.get(name)
         if value is not None and not _is_count(value):
-            raise self._lines.fault(f"{name} is no whole number")
+            raise self._lines.fault(f"{name} is not a whole number")
         return value
 
     def _moment(self, document: Mapping[str, Any], name: str) -> int | None:
@@ -159,7 +159,7 @@ class Workload:
     def _notes(self, document: Mapping[str, Any]) -> Mapping[str, str]:
         notes = document.get("note", {})
         if not isinstance(notes, dict) or not all(isinstance(note, str) for note in notes.values()):
-            raise self._lines.fault("note is no object of texts")
+            raise self._lines.fault("note is not an object of texts")
         return notes
 
 
@@ -176,7 +176,7 @@ def read_workload(path: Path) -> Workload:
     try:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise UserError(
-                f"the workload {path} is no regular file. Make one with: myisam-advisor record --output FILE"
+                f"the workload {path} is not a regular file. Make one with: myisam-advisor record --output FILE"
             )
         return Workload(path, file)
     except BaseException:
@@ -206,7 +206,7 @@ class _Lines:
     def _text(self, line: bytes) -> str:
         is_document = line.startswith(b"{") and len(line) <= _DOCUMENT_BYTES
         if not is_document and is_foreign(line):
-            raise self.fault("it is no event")
+            raise self.fault("it is not an event")
         try:
             return line.decode()
         except UnicodeDecodeError:
@@ -217,7 +217,7 @@ class _Lines:
             line = self._unpacked.readline(MAXIMUM_LINE_BYTES + 1)
         except zlib.error:
             self.number += 1
-            raise self.fault("it is no gzip, or damaged") from None
+            raise self.fault("it is not a gzip file, or it is damaged") from None
         except OSError as error:
             raise UserError(f"cannot read the workload {self.path}: {error.strerror or error}.") from None
         if len(line) > MAXIMUM_LINE_BYTES:

@@ -40,7 +40,7 @@ _TAIL = re.compile(rf",{_NUMBER},{_NUMBER},{_NUMBER},{_NUMBER},(true|false)\]\n"
 _FOREIGN = re.compile(rb"[\xc4-\xff]")
 _FOREIGN_ESCAPE = re.compile(rb"(?<!\\)(\\+)u(?!00)")
 
-NO_EVENT = "it is no event"
+NO_EVENT = "it is not an event"
 _SAYS = {
     TOO_LONG: f"its statement is longer than {MAXIMUM_STATEMENT_BYTES >> 20} MiB",
     NO_MOMENT: "it began before 1995 or after 2999",

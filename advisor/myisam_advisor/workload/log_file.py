@@ -116,7 +116,7 @@ class LogFile:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             os.close(descriptor)
-            raise self._not_read("it is a directory" if stat.S_ISDIR(status.st_mode) else "it is no file")
+            raise self._not_read("it is a directory" if stat.S_ISDIR(status.st_mode) else "it is not a file")
         left = status.st_size - os.lseek(descriptor, 0, os.SEEK_CUR)
         if left <= 0:
             os.close(descriptor)

@@ -168,7 +168,7 @@ def _oddities(reading: Reading, file: LogFile, flavour: str) -> Mapping[str, str
         )
     if reading.without_connection:
         odd["senders"] = (
-            f"of {reading.without_connection} statements the log does not tell which connection sent them: they count as one (number 0)"
+            f"of {reading.without_connection} statements the log does not show which connection sent them: they count as one (number 0)"
         )
     if reading.set_back:
         odd["clock"] = (
@@ -200,10 +200,10 @@ def _holds_nothing(
     other = next((other for other in all_sources() if other is not source and other.mark.search(begin)), None)
     if not reading.entries and other is not None:
         option = other.name.replace("_", "-")
-        return UserError(f"{log} is no {source.title}, it looks like a {other.title}. Give it as --{option}.")
+        return UserError(f"{log} is not a {source.title}: it looks like a {other.title}. Give it as --{option}.")
     if not reading.entries:
         return NothingRecordedError(
-            f"{log} is no {source.title} of MySQL or MariaDB: not one entry of such a log is in it. "
+            f"{log} is not a {source.title} of MySQL or MariaDB: it has no entry of such a log. "
             "Give the file that SHOW VARIABLES LIKE '%log_file' names.",
             {},
         )

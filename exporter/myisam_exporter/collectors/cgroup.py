@@ -25,7 +25,7 @@ from myisam_exporter.outside.bounded_reading import bounded_text
 MICROSECONDS_PER_SECOND = 1_000_000
 NOT_OWN = Unknown(
     "mysqld has no control group of its own",
-    "run mysqld alone in one: as a systemd service, or as the one process of a container",
+    "run mysqld as the only process of a control group: as a systemd service, or alone in a container",
     off=True,
 )
 NOT_COUNTED = Unknown("the server's control group does not count memory", "MemoryAccounting=yes in its unit", off=True)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 NOT_FROM_ONE_LOOK = Unknown("only a history of a day or more shows it", "myisam-advisor serve with a history")
 
-NO_LIMIT_OF_FILES = Unknown("that file system has no limit of files, or does not tell it", off=True)
-NOT_TOLD = Unknown("whether that file system is read only for everybody is not told (/proc/self/mountinfo)", off=True)
+NO_LIMIT_OF_FILES = Unknown("that file system has no limit of files, or does not report one", off=True)
+NOT_TOLD = Unknown("whether that file system is read only for everybody is not known (/proc/self/mountinfo)", off=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class DiskSpaceCollector(Collector[FreeSpace]):
             (
                 "data_directory_growth_bytes_per_day",
                 "real",
-                "How fast free space went over the last days; only a daemon's history tells, after three days.",
+                "How fast free space shrank over the last days; only a daemon's history shows it, after three days.",
             ),
             ("data_directory_free_inodes", "integer", "How many files may still be made where the tables are."),
             (

@@ -22,7 +22,7 @@ from myisam_exporter.server.location import ELSEWHERE
 
 MICROSECONDS_PER_SECOND = 1_000_000
 MILLISECONDS_PER_SECOND = 1_000
-NO_VMSTAT = Unknown("the kernel does not tell its counters of memory (/proc/vmstat)", off=True)
+NO_VMSTAT = Unknown("the kernel does not show its memory counters (/proc/vmstat)", off=True)
 SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the disk's own sectors are
 
 

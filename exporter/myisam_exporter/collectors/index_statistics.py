@@ -51,7 +51,7 @@ QUERY: Sql = statement(
 )
 BY_INDEX = tuple(f"Handler_read_{how}" for how in ("first", "key", "last", "next", "prev"))
 HOUR_SECONDS = 3600
-TOLD_ALREADY = Unknown("performance_schema tells the reads by index", off=True)
+TOLD_ALREADY = Unknown("performance_schema counts the reads by index", off=True)
 SEES_NONE = Unknown(
     "userstat shows the counters of no table: none was read or written since it counts, or the account may SELECT from none of them",
     "GRANT SELECT ON DATABASE.* (it may then read the rows, too)",

@@ -33,7 +33,7 @@ NOT_IN_HEADER = Unknown(
     "names of indexes and PACK_KEYS as declared are not in the .MYI file: SHOW CREATE TABLE shows them", off=True
 )
 NOT_RECORDED = Unknown(
-    "what a trial measured is in no file of the server's: what was kept is reckoned with all the same (myisam-advisor proofs)",
+    "trials measure this, and no file of the server has it: what they kept is used all the same (myisam-advisor proofs)",
     off=True,
 )
 NOT_FROM_FILES = {"pack_keys_option", "key_cache", "unpacked_keys_speed_ratio"}
@@ -43,7 +43,7 @@ NO_DEFINITIONS = Unknown(
     "the .frm files are read on MySQL before 8.0 alone: only there do they stop an upgrade, or are misread", off=True
 )
 FROM_DEFINITION = tuple(f"tables.{name}" for name in FROM_FRM)
-NOT_EXPOSED = Unknown("no server tells which key cache a table is assigned to", off=True)
+NOT_EXPOSED = Unknown("no server shows which key cache a table is assigned to", off=True)
 HIDDEN_STATEMENTS = Unknown(
     "several connections write at once, or nothing was written: the headers do not show all statements", off=True
 )

@@ -40,7 +40,7 @@ class MysqldProcessCollector(Collector[ProcessSample]):
             ("pid", "integer", "Process id, verified as the server's."),
             ("threads", "integer", "Threads of the process."),
             ("resident_bytes", "integer", "Resident memory, mapped files included."),
-            ("anonymous_bytes", "integer", "Memory that is no file: RssAnon; before Linux 4.5 by statm."),
+            ("anonymous_bytes", "integer", "Memory not backed by files: RssAnon; before Linux 4.5 by statm."),
             ("open_files", "integer", "Open file descriptors."),
             ("open_files_limit", "integer", "Soft limit on open files."),
             (

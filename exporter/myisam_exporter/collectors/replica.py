@@ -59,7 +59,7 @@ class Channels:
 
 
 class ReplicaCollector(Collector[Channels]):
-    """The channels by which the server takes changes from others."""
+    """The channels by which the server receives changes from other servers."""
 
     name = "replica"
     source = "performance_schema.replication_connection_status, SHOW GLOBAL STATUS, SHOW REPLICA STATUS"

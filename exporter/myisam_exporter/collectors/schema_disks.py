@@ -20,7 +20,7 @@ from myisam_exporter.files.file_names import decode_schema
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.outside.free_space import free_bytes_of, free_inodes_of
 
-NO_SIZE = Unknown("that file system tells no size", off=True)
+NO_SIZE = Unknown("that file system reports no size", off=True)
 
 
 class OwnDisk(NamedTuple):

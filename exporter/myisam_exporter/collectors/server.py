@@ -137,7 +137,7 @@ def _initialised_key_caches(context: Context, variables: Variables) -> int | Unk
         return rows
     instances = whole_number(rows[0][0]) if rows else None
     if instances is None:
-        return Unknown("the server's count of its key caches' mutexes is no number")
+        return Unknown("the server's count of its key caches' mutexes is not a number")
     if context.session.version.flavour == "mariadb":
         # MariaDB initialises one mutex for each segment: the default cache's count once.
         return max(instances - max((whole_number(variables.values.get("key_cache_segments")) or 0) - 1, 0), 1)

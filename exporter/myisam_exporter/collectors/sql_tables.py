@@ -117,9 +117,7 @@ class SqlTablesCollector(Collector[OpenTables]):
         )
         left_out = f", without {sample.left_out} more" if sample.left_out else ""
         # Measured on MariaDB 10.11 and MySQL 5.6: SHOW OPEN TABLES shows a table to SELECT alone, neither to PROCESS nor to INSERT.
-        hidden = (
-            ", as far as this account may SELECT from them: the server hides the others" if sample.to_see_all else ""
-        )
+        hidden = ", among those this account may SELECT from: the server hides the others" if sample.to_see_all else ""
         yield Unknown(
             f"table facts are a sample by SQL: {open_now}{left_out}{hidden}",
             sample.to_see_all,

@@ -35,7 +35,7 @@ class Variables:
 # many, 5.6 four fifths, and 9.7 half as many.
 PERFORMANCE_SCHEMA_OFF = Unknown(
     "performance_schema is off",
-    "performance_schema=ON in my.cnf, then restart the server (its price: 100 to 400 MB of memory, and time for each statement)",
+    "performance_schema=ON in my.cnf, then restart the server (cost: 100 to 400 MB of memory, and some time for each statement)",
     off=True,
 )
 VARIABLES = SampleKey("variables", Variables)

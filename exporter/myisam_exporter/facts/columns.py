@@ -187,7 +187,7 @@ TABLES: tuple[FactTable, ...] = (
         "Files of rebuilds beside tables (.TMD, .TMM): of one that runs, or left by one that ended with its server. Known where the tables' files are.",
         ("schema_name", "table_name", "file_name"),
     ),
-    FactTable("replica", "list", "The channels by which the server takes changes from others.", ("channel",)),
+    FactTable("replica", "list", "The channels by which the server receives changes from other servers.", ("channel",)),
 )
 
 

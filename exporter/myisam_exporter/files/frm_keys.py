@@ -170,4 +170,4 @@ def _names(data: bytes, count: int) -> list[str]:
     try:
         return [name.decode("utf-8") for name in names[1:-1]]
     except UnicodeDecodeError:
-        raise FrmError("a name of an index is no text") from None
+        raise FrmError("a name of an index is not text") from None

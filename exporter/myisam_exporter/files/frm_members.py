@@ -75,7 +75,7 @@ def plain_members(members: Sequence[bytes], collation: int) -> Sequence[bytes]:
     try:
         return [bytes.fromhex(member.decode("ascii")) for member in members]
     except ValueError:
-        raise FrmError("the members of an ENUM or SET are no hexadecimal digits") from None
+        raise FrmError("the members of an ENUM or SET are not hexadecimal digits") from None
 
 
 def that_may_repeat(members: Sequence[bytes], collation: int) -> tuple[bytes, ...]:

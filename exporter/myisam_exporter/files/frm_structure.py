@@ -326,7 +326,7 @@ def _names(data: bytes, count: int) -> list[str]:
     try:
         return [name.decode("utf-8") for name in names]
     except UnicodeDecodeError:
-        raise FrmError("a name of a column is no text") from None
+        raise FrmError("a name of a column is not text") from None
 
 
 def _default_row(start: bytes, read: Pieces) -> bytes:

@@ -35,7 +35,7 @@ def parser_names(start: bytes, read: Pieces, count: int) -> list[str]:
     try:
         return [name.decode("utf-8") for name in names]
     except UnicodeDecodeError:
-        raise FrmError("the name of a parser is no text") from None
+        raise FrmError("the name of a parser is not text") from None
 
 
 def has_connection(start: bytes, read: Pieces) -> bool:

@@ -67,7 +67,7 @@ def parse_sdi(text: str) -> tuple[str, str, Structure]:
     try:
         document = parse_json(text, MAXIMUM_MEMORY_BYTES)
     except DocumentError as error:
-        raise SdiError(f"it is no JSON: {error}") from None
+        raise SdiError(f"it is not JSON: {error}") from None
     try:
         table = document["dd_object"]
         if document["dd_object_type"] != "Table":
@@ -104,7 +104,7 @@ def _number(said: Any) -> int:
     """A whole number of no more than 32 bits, as the dictionary has them all. Raises ValueError for anything else."""
     number = whole_number(said, types.LARGEST_BLOB)
     if number is None:
-        raise ValueError(f"{str(said)[:_SHOWN_CHARACTERS]} is no number of a dictionary's")
+        raise ValueError(f"{str(said)[:_SHOWN_CHARACTERS]} is not a number of a dictionary's")
     return number
 
 
@@ -125,7 +125,7 @@ def _option(text: str) -> int:
     """An option's value; MAX_ROWS may be anything that 64 bits hold. Raises ValueError."""
     number = finite_number(text)
     if number is None or number < 0:
-        raise ValueError(f"{text[:_SHOWN_CHARACTERS]} is no value of an option")
+        raise ValueError(f"{text[:_SHOWN_CHARACTERS]} is not a value of an option")
     return min(int(number), LARGEST_WHOLE)
 
 

@@ -108,5 +108,5 @@ def _of_sdi(descriptor: int, name: str) -> FoundStructure:
     try:
         _, table, structure = parse_sdi(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise SdiError("it is no text") from None
+        raise SdiError("it is not text") from None
     return FoundStructure(table, structure)

@@ -184,7 +184,7 @@ class Prober:
                 self._note(
                     str(kind),
                     Unknown(
-                        f"not measured: whether cachestat tells the truth on this file system (type {kind:#x}) is not known"
+                        f"not measured: whether cachestat is right on this file system (type {kind:#x}) is not known"
                     ),
                 )
                 return None

@@ -14,7 +14,7 @@ COMMAND = "sudo myisam-advisor rights"
 SERVICE = f"the systemd service: {COMMAND}, or {FILES_DROP_IN}"
 _READ_PROCESS = f"run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH ({SERVICE})"
 _SHARED_NUMBERS = "--pid=container:NAME beside the server's container, --pid=host for a server on the host; Kubernetes: shareProcessNamespace: true"
-_SERVERS_USER = "start the container as the user whose files they are, --user NUMBER:GROUP as `stat --format %u:%g` tells of them (Kubernetes: runAsUser)"
+_SERVERS_USER = "start the container as the user whose files they are, --user NUMBER:GROUP as `stat --format %u:%g` prints it (Kubernetes: runAsUser)"
 
 
 class Remedies(NamedTuple):

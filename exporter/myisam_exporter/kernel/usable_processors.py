@@ -30,7 +30,7 @@ def usable_processors(proc: Path, sys: Path, pid: int) -> float | Unknown:
             "run beside the server; /proc must not be mounted with hidepid",
         )
     except ValueError:
-        return Unknown("this kernel does not tell which processors a process may use", off=True)
+        return Unknown("this kernel does not show which processors a process may use", off=True)
     return min(bound_to, *quotas) if quotas else bound_to
 
 

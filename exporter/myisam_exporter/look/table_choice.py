@@ -204,4 +204,4 @@ def table_pattern(text: str | None, option: str) -> re.Pattern[str] | None:
     try:
         return re.compile(text)
     except re.error as error:
-        raise UserError(f"{option} {text!r} is no regular expression: {error}.") from None
+        raise UserError(f"{option} {text!r} is not a valid regular expression: {error}.") from None

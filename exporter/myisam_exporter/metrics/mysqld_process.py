@@ -20,7 +20,7 @@ class MysqldMetrics(Group[ProcessSample]):
     metrics = (
         Metric("mysqld_threads", "gauge", "Threads of the process: /proc/PID/stat."),
         Metric("mysqld_resident_bytes", "gauge", "Resident memory, mapped files included: VmRSS."),
-        Metric("mysqld_anonymous_bytes", "gauge", "Memory that is no file: RssAnon."),
+        Metric("mysqld_anonymous_bytes", "gauge", "Memory not backed by files: RssAnon."),
         Metric("mysqld_open_files", "gauge", "Open file descriptors: /proc/PID/fd."),
         Metric("mysqld_open_files_limit", "gauge", "Soft limit on open files: /proc/PID/limits."),
         Metric("mysqld_mapped_data_files", "gauge", "MyISAM data files mapped into memory: /proc/PID/maps."),

@@ -92,7 +92,7 @@ def read_text(path: Path | str, kind: str, maximum_bytes: int, *, may_be_fifo: b
         except zlib.error as error:
             raise UserError(f"cannot unpack the {kind} {path}: {error}. Pack it anew with gzip.") from None
     if len(content) > maximum_bytes:
-        raise UserError(f"the {kind} {path} is larger than {maximum_bytes} bytes: it is no {kind}.")
+        raise UserError(f"the {kind} {path} is larger than {maximum_bytes} bytes: it is not a {kind}.")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -133,7 +133,7 @@ def read_yaml_document(path: Path, kind: str) -> Any:
         return parse_yaml(text)
     except DocumentError as error:
         where = f", line {error.line}" if error.line else ""
-        raise UserError(f"{path}{where}: no YAML: {error}.") from None
+        raise UserError(f"{path}{where}: not valid YAML: {error}.") from None
 
 
 def parse_yaml(text: str, limits: Limits = SETTINGS) -> Any:
@@ -259,7 +259,7 @@ def _bound(loader_type: Any, tag: str, construct: Any) -> None:
         try:
             return construct(loader, node)
         except (ValueError, ArithmeticError):
-            problem = f"{node.value!r} is no number"
+            problem = f"{node.value!r} is not a number"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
 
     loader_type.add_constructor(tag, bounded)
@@ -324,7 +324,7 @@ def _integer(text: str) -> int:
 
 
 def _no_number(text: str) -> float:
-    raise DocumentError(f"{text} is no number: leave out what is unknown")
+    raise DocumentError(f"{text} is not a number: leave out what is unknown")
 
 
 def _texts(document: Any) -> Iterator[str]:

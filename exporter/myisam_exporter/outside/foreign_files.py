@@ -69,7 +69,7 @@ class ForeignFiles:
         if number is None:
             raise _no_name(file) from None
         if number == errno.ENXIO:  # of a socket
-            raise _refused(errno.EINVAL, "it is no regular file", file) from None
+            raise _refused(errno.EINVAL, "it is not a regular file", file) from None
         if number == errno.ELOOP and self.owner is not None:
             self.links_met += 1
             return self._followed(file, directory)
@@ -180,7 +180,7 @@ class ForeignFiles:
         if kind == _LINK:
             return _refused(errno.ELOOP, "it is a symbolic link", file)
         if kind != _REGULAR:
-            return _refused(errno.EINVAL, "it is no regular file", file)
+            return _refused(errno.EINVAL, "it is not a regular file", file)
         return self._other_owner(status, file)
 
     def _other_owner(self, status: os.stat_result, file: str) -> ForeignFileError | None:

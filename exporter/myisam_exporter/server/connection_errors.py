@@ -30,7 +30,7 @@ OF_THIS_PROCESS = (
 )
 WHO_ENDS_CONNECTIONS = (
     "it was stopped or killed at that moment, or what stands before it (a proxy, a firewall) lets nobody through. "
-    "Look at its error log, then try again."
+    "Check its error log, then try again."
 )
 LISTENING = "Check that it runs and listens there (--socket, --host, --port)."
 LOCKED = (
@@ -81,7 +81,7 @@ def explained(target: Target, error: Exception, timeout_seconds: int) -> Excepti
         return _unreachable(target, error.__cause__)
     if isinstance(error, NoServerError):
         return UserError(
-            f"what answers at {target.label} is no MySQL or MariaDB server. Check the port (--port), or the socket (--socket)."
+            f"what answers at {target.label} is not a MySQL or MariaDB server. Check the port (--port), or the socket (--socket)."
         )
     if isinstance(error, BrokenConnectionError):
         if isinstance(cause, (ConnectionError, EOFError)):
@@ -135,7 +135,7 @@ def _unreachable(target: Target, cause: BaseException | None) -> UserError:
     if isinstance(cause, OSError) and cause.errno == errno.ENOENT and target.socket:
         return UserError(f"no server: the socket {target.socket} does not exist. {REMEDIES.reach_socket}")
     if target.socket and _is_something_else(target.socket):
-        return UserError(f"no server: {target.socket} is no socket. {REMEDIES.reach_socket}")
+        return UserError(f"no server: {target.socket} is not a socket. {REMEDIES.reach_socket}")
     if isinstance(cause, socket.gaierror):
         return UserError(f"no host of the name {target.host} is known: {cause.strerror}. Check the name (--host).")
     if isinstance(cause, OSError) and cause.errno == errno.EACCES and target.socket:

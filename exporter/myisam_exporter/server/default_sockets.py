@@ -30,8 +30,8 @@ def default_socket() -> Path:
     trusted = next((path for path in there if is_a_servers(path)), None)
     if there and trusted is None:
         raise UserError(
-            f"the socket {there[0]} belongs to {_owner(there[0])}, or others may write to its directory: it is not asked by itself. "
-            f"If your server listens there, say so: --socket {there[0]}, or socket={there[0]} in the option file."
+            f"the socket {there[0]} belongs to {_owner(there[0])}, or other users can write to its directory: it is not used automatically. "
+            f"If your server listens there, name it: --socket {there[0]}, or socket={there[0]} in the option file."
         )
     return trusted or DEFAULT_SOCKETS[0]
 

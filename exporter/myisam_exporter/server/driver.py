@@ -83,7 +83,7 @@ def dial(target: Target, timeout_seconds: float) -> sockets.socket:
     try:
         connection = sockets.create_connection((host, target.port), timeout_seconds)
     except UnicodeError:
-        why = "it is no name of a host: a part is empty, longer than 63 letters, or no text"
+        why = "it is not a host name: a part is empty, longer than 63 letters, or no text"
         raise sockets.gaierror(sockets.EAI_NONAME, why) from None
     connection.setsockopt(sockets.IPPROTO_TCP, sockets.TCP_NODELAY, 1)
     connection.setsockopt(sockets.SOL_SOCKET, sockets.SO_KEEPALIVE, 1)
@@ -290,7 +290,7 @@ class ServerConnection:
                 f"there was not enough memory for what {where}: {MORE_MEMORY}."
                 if isinstance(error, MemoryError)
                 else f"{where} {error}, which no server does: the connection was closed. "
-                "Look at what answers there; if it is your server, tell the developers."
+                "Check what answers there; if it is your server, report this to the developers."
             )
         failure = _tls_failure(error)
         if failure is not None:
@@ -365,7 +365,7 @@ def refuse_no_text(*said: str) -> None:
             text.encode("utf-8")
         except UnicodeEncodeError:
             raise UserError(
-                f"{text.encode('utf-8', 'backslashreplace').decode()}: these bytes are no UTF-8, as names and statements have to be."
+                f"{text.encode('utf-8', 'backslashreplace').decode()}: these bytes are not UTF-8, as names and statements have to be."
             ) from None
 
 

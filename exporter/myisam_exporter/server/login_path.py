@@ -42,7 +42,7 @@ def _content(path: Path) -> bytes:
         with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             if not stat.S_ISREG(mode):
-                raise LoginFileError(f"the login file {path} is no file: name another (MYSQL_TEST_LOGIN_FILE).")
+                raise LoginFileError(f"the login file {path} is not a file: name another (MYSQL_TEST_LOGIN_FILE).")
             if mode & REFUSED_MODES:
                 raise LoginFileError(f"others may read the login file {path}, so it is not used: chmod 600 {path}")
             return file.read(MAXIMUM_BYTES + 1)
@@ -89,4 +89,4 @@ def _without_padding(path: Path, text: bytes) -> bytes:
 
 
 def _damaged(path: Path) -> LoginFileError:
-    return LoginFileError(f"{path} is no login file, or a damaged one: make it anew with mysql_config_editor.")
+    return LoginFileError(f"{path} is not a login file, or a damaged one: make it anew with mysql_config_editor.")

@@ -240,7 +240,7 @@ def _text(path: Path, depth: int) -> str:
         with GivenFile(path) as file:
             is_file = stat.S_ISREG(file.mode)
             if not is_file and (depth or not stat.S_ISFIFO(file.mode)):
-                raise UserError(f"the option file {path} is no file: name one, or take the !include of it out.")
+                raise UserError(f"the option file {path} is not a file: name one, or take the !include of it out.")
             expect_own("option file", path, root_is_told=False)
             data = at_most(file, MAXIMUM_BYTES)
     except OSError as error:
@@ -248,7 +248,7 @@ def _text(path: Path, depth: int) -> str:
             f"cannot read the option file {path}: {error.strerror}. Check the path and its permissions."
         ) from None
     if len(data) > MAXIMUM_BYTES:
-        raise UserError(f"the option file {path} is larger than {MAXIMUM_BYTES} bytes: it is no option file.")
+        raise UserError(f"the option file {path} is larger than {MAXIMUM_BYTES} bytes: it is not an option file.")
     return data.decode("utf-8", "surrogateescape")
 
 

@@ -256,7 +256,7 @@ class Session:
     def _lost(self, error: BrokenConnectionError) -> ServerLostError:
         return ServerLostError(
             f"lost the server at {self.target.label}: it was stopped, killed, or did not answer within {self.timeout_seconds} s "
-            f"({error}). Look at its error log, then run this again; --timeout allows more time."
+            f"({error}). Check its error log, then run this again; --timeout allows more time."
         )
 
 

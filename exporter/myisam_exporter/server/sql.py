@@ -127,5 +127,5 @@ def written(value: object) -> str:
 
 def _number(value: float) -> str:
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{value} is no number for a statement")
+        raise ValueError(f"{value} is not a number for a statement")
     return str(int(value) if isinstance(value, int) or value.is_integer() else value)

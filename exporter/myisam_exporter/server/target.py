@@ -117,8 +117,8 @@ def _own_name() -> str:
         return getpass.getuser()
     except (KeyError, OSError):  # as a container's user may be a number alone; OSError from Python 3.13 on
         raise UserError(
-            f"the user of number {os.geteuid()} has no name on this machine, and nobody says as whom to ask the server: "
-            "name its account by --user, or by user= in an option file."
+            f"the user of number {os.geteuid()} has no name on this machine, and no account was given: "
+            "name one by --user, or by user= in an option file."
         ) from None
 
 
@@ -138,5 +138,5 @@ def _port(options: Options) -> int:
     if text is None:
         return DEFAULT_PORT
     if not (text.isascii() and text.isdigit() and len(text) < 6) or not 0 < int(text) < 65536:
-        raise UserError(f"port {text!r} {options.origin('port')} is no port number: give one from 1 to 65535.")
+        raise UserError(f"port {text!r} {options.origin('port')} is not a port number: give one from 1 to 65535.")
     return int(text)

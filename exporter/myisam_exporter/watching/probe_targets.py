@@ -100,7 +100,7 @@ def _listed(path: Path, name: str, entry: Any) -> Listed:
     place = entry.get("host", entry.get("socket"))
     if not isinstance(place, str) or not place or not place.isprintable():
         # An empty host would be this machine, which nobody meant.
-        raise UserError(f"{path}: target {name}: {brief(place)} is no host or socket.")
+        raise UserError(f"{path}: target {name}: {brief(place)} is not a host or socket.")
     port = entry.get("port", DEFAULT_PORT)
     if (
         not isinstance(port, int)
@@ -108,7 +108,7 @@ def _listed(path: Path, name: str, entry: Any) -> Listed:
         or not 0 < port < 65536
         or (port != DEFAULT_PORT and "socket" in entry)
     ):
-        raise UserError(f"{path}: target {name}: {port!r} is no port for it.")
+        raise UserError(f"{path}: target {name}: {port!r} is not a port number: give one from 1 to 65535.")
     host, socket = (place, None) if "host" in entry else (None, Path(place))
     return Listed(name, host, port, socket, *_modules(path, name, entry))
 

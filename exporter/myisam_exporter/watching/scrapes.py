@@ -96,7 +96,7 @@ class Scrapes:
             snapshot = take_snapshot(context, only=wanted)
             status = snapshot.sample(STATUS)
             if isinstance(status, Unknown):
-                raise UserError(f"the server does not tell its status: {status.reason}.")
+                raise UserError(f"the server does not show its status: {status.reason}.")
         except UserError as error:
             if session is not None:
                 self._connection.give_up_after(session, error)

@@ -85,7 +85,9 @@ class Access:
     def _misdirected(self, host: str) -> Response:
         name = host.lower().partition(":")[0]
         shown = name if is_host_name(name) else "that name"
-        text = f"{shown} is no name of this exporter: ask for localhost or the address, or start it with {OPTION} NAME"
+        text = (
+            f"{shown} is not a name of this exporter: ask for localhost or the address, or start it with {OPTION} NAME"
+        )
         now = time.monotonic()
         if now - self._warned_at > WARNINGS_APART_SECONDS:
             self._warned_at = now

@@ -39,7 +39,7 @@ class AllowedHosts:
             elif is_host_name(_normal(text)):
                 self._names.add(_normal(text))
             else:
-                raise UserError(f"{OPTION} {text!r} is no name of a host: give a name or an address, without a port.")
+                raise UserError(f"{OPTION} {text!r} is not a host name: give a name or an address, without a port.")
 
     def admit(self, host: str | None, peer: Peer) -> bool:
         """Whether a request of that peer with this Host may be answered; None is a request without one."""

@@ -67,7 +67,7 @@ def _external_url(text: str) -> str:
         sound = False
     if not sound or not _PATH.fullmatch(parts.path.rstrip("/")):
         raise UserError(
-            f"{EXTERNAL_URL} {text!r} is no address of pages: write http:// or https://, a host and, where a proxy has one, "
+            f"{EXTERNAL_URL} {text!r} is not a URL: write http:// or https://, a host and, where a proxy has one, "
             "a path, such as https://monitoring.example/myisam."
         )
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
@@ -78,6 +78,6 @@ def _prefix(text: str) -> str:
     path = f"/{text.strip('/')}".removesuffix("/")
     if not _PATH.fullmatch(path):
         raise UserError(
-            f"{ROUTE_PREFIX} {text!r} is no path: write / or a path of letters, digits and dashes, such as /myisam."
+            f"{ROUTE_PREFIX} {text!r} is not a path: write / or a path of letters, digits and dashes, such as /myisam."
         )
     return path

@@ -185,7 +185,7 @@ def _users(path: Path, section: Mapping[Any, Any]) -> dict[str, str]:
         found = _BCRYPT.fullmatch(hashed) if isinstance(hashed, str) else None
         if found is None:
             raise UserError(
-                f"{path}: the password of {user!r} is no bcrypt hash: make one with `htpasswd -nBC 10 {user}`."
+                f"{path}: the password of {user!r} is not a bcrypt hash: make one with `htpasswd -nBC 10 {user}`."
             )
         if int(found["cost"]) > MAXIMUM_COST:
             raise UserError(
@@ -217,7 +217,7 @@ def _rate_limit(path: Path, section: Mapping[str, Any]) -> tuple[float, int]:
     interval, burst = str(section.get("interval", "")), section.get("burst", 1)
     seconds = seconds_in(interval) if interval[-1:].isalpha() else None
     if seconds is None or not math.isfinite(seconds):
-        raise UserError(f"{path}: rate_limit.interval {interval!r} is no duration such as 100ms or 1s.")
+        raise UserError(f"{path}: rate_limit.interval {interval!r} is not a duration such as 100ms or 1s.")
     if seconds <= 0 or not isinstance(burst, int) or burst < 1:
         raise UserError(f"{path}: rate_limit needs an interval above 0 and a burst of 1 or more.")
     return 1 / seconds, burst

@@ -230,7 +230,7 @@ async def _listeners(host: str | None, port: int) -> list[socket.socket]:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
     except UnicodeError:
-        raise socket.gaierror(socket.EAI_NONAME, "it is no name of a host") from None
+        raise socket.gaierror(socket.EAI_NONAME, "it is not a host name") from None
     bound: list[socket.socket] = []
     failure = OSError(errno.EADDRNOTAVAIL, f"{host} has no address")
     try:

@@ -28,7 +28,7 @@ def _remove_abandoned(path: Path) -> None:
     """Take away a socket whose daemon is gone; leave anything else alone."""
     try:
         if not stat.S_ISSOCK(path.stat().st_mode):
-            raise FileExistsError(errno.EEXIST, "a file that is no socket is in the way")
+            raise FileExistsError(errno.EEXIST, "a file that is not a socket is in the way")
     except FileNotFoundError:
         return
     with socket.socket(socket.AF_UNIX) as probe:

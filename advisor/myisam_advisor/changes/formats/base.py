@@ -19,7 +19,7 @@ def format_named(name: str) -> ModuleType:
 def nothing_in_it(plan: ChangePlan) -> str:
     """What a plan without a change says: something may have been found all the same, and not all may have been seen."""
     if plan.without_change:
-        return "No statement and no setting mends what was found."
+        return "No statement and no setting fixes what was found."
     return " ".join(["Nothing to change in what was seen.", *plan.not_seen]) if plan.not_seen else "Nothing to change."
 
 
@@ -34,6 +34,6 @@ def option_file_text(plan: ChangePlan) -> str:
     for setting in plan.settings:
         was = "not known" if setting.present is None else setting.present or "not set"
         now = f"; now: {was}" if setting.variable else ""
-        when = "; in force from the next restart on" if setting.waits else ""
+        when = "; takes effect at the next restart" if setting.waits else ""
         lines += [comment_line(f"{setting.rule}{now}{when}"), *setting.remarks, setting.line]
     return "\n".join([*lines, ""])

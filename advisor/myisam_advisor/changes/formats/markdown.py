@@ -10,7 +10,7 @@ from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.script import for_copying
 from myisam_advisor.remedies.statements.base import Statement
-from myisam_advisor.texts.templates import printable, with_unit
+from myisam_advisor.texts.templates import beside, printable
 
 FILE_NAME = "plan.md"
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
@@ -59,7 +59,7 @@ def _findings(findings: Sequence[Finding]) -> Iterable[str]:
         named = f"(`{finding.rule}`{about}, {finding.confidence})"
         yield f"- **{finding.severity}: {_plain(finding.title)}** {named}. {_plain(finding.message)}"
         shown = "; ".join(
-            f"{fact.label or fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence
+            f"{fact.label or fact.fact} = {beside(fact.label, fact.value, fact.unit)}" for fact in finding.evidence
         )
         if shown:
             yield f"  Evidence: {_plain(shown)}."

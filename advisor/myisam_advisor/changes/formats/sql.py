@@ -12,7 +12,7 @@ from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.script import Script
 from myisam_advisor.remedies.statements.base import Statement
-from myisam_advisor.texts.templates import count, printable, with_unit
+from myisam_advisor.texts.templates import beside, count, printable
 
 FILE_NAME = "plan.sql"
 WIDTH = 110
@@ -36,14 +36,14 @@ def render(plan: ChangePlan) -> str:
         _heading(script, "Online: runs at once, lost at a restart")
         _online(script, plan)
     if plan.settings or plan.init_file:
-        lasting = "so that it survives a restart" if plan.online else "in force from the next restart on"
+        lasting = "so that it survives a restart" if plan.online else "takes effect at the next restart"
         _heading(script, f"my.cnf and init_file: {lasting}")
         _lasting(script, plan)
     if plan.offline:
-        _heading(script, "Offline: each locks its table. Take the '-- ' away to run it")
+        _heading(script, "Offline: each locks its table. Remove the '-- ' to run it")
         _offline(script, plan)
     if plan.rollback or plan.settings:
-        _heading(script, "Rollback: the way back, last change first. Run it only to go back")
+        _heading(script, "Rollback: undoes the changes, the last one first. Run it only to go back")
         _rollback(script, plan)
     _heading(script, "Verification")
     _verification(script, plan)
@@ -52,10 +52,10 @@ def render(plan: ChangePlan) -> str:
 
 
 def _header(script: Script, plan: ChangePlan) -> None:
-    script.remark("myisam-advisor: a plan to review, not to run unread")
+    script.remark("myisam-advisor: a plan to review before you run it")
     script.remark(printable(f"{plan.server}, {plan.made_at}"))
-    runs = "only the part Online" if plan.online else "nothing"
-    script.remark(f"Fed to a client as it is, {runs} runs.")
+    runs = "executes only the part Online" if plan.online else "changes nothing"
+    script.remark(f"Run as it is, this script {runs}.")
 
 
 def _evidence(script: Script, findings: Sequence[Finding]) -> None:
@@ -80,7 +80,9 @@ def _finding(script: Script, finding: Finding) -> None:
     about = f" {finding.object}" if finding.object else ""
     script.remark()
     _wrapped(script, f"{finding.severity} {finding.rule}{about} ({finding.confidence}): {finding.message}")
-    shown = "; ".join(f"{fact.label or fact.fact} = {with_unit(fact.value, fact.unit)}" for fact in finding.evidence)
+    shown = "; ".join(
+        f"{fact.label or fact.fact} = {beside(fact.label, fact.value, fact.unit)}" for fact in finding.evidence
+    )
     if shown:
         _wrapped(script, f"Evidence: {shown}.")
     if finding.proved:

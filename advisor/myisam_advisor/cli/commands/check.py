@@ -37,13 +37,13 @@ REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
             "myisam-advisor check 2",
             "The second finding in full; a rule's name works too, and --full shows all of them.",
         ),
-        ("myisam-advisor check --interval 60s --format json > found.json", "Over a minute, for a program."),
-        ("myisam-advisor check --facts facts.json", "From a file that `snapshot` wrote elsewhere."),
-        ("sudo myisam-advisor check --statements", "Also which kinds of statements hold the locks, and scan."),
+        ("myisam-advisor check --interval 60s --format json > found.json", "Observe one minute; JSON for a program."),
+        ("myisam-advisor check --facts facts.json", "Judge a file that `snapshot` wrote on another machine."),
+        ("sudo myisam-advisor check --statements", "Also show which kinds of statements hold the locks and scan."),
     ),
     statuses=(
         ("0", "No finding reaches --fail-on."),
-        ("1", "One does."),
+        ("1", "At least one finding does."),
         FAILED,
         ("0 to 3", "With --format nagios: OK, WARNING, CRITICAL, UNKNOWN."),
     ),
@@ -64,7 +64,7 @@ REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
     "--output",
     "output_file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write the report to, replaced whole when it is complete.",
+    help="Write the report to this file; it is replaced only when the report is complete.",
 )
 @click.option(
     "--unknown-as",
@@ -86,7 +86,7 @@ REPORTS = unit_names(Path(__file__).parents[2] / "reports" / "formats")
 @click.option(
     "--statements",
     is_flag=True,
-    help="Also show the kinds of statements that hold locks and scan, values left out: as the server sums them up, or by a probe of the kernel's.",
+    help="Also show which kinds of statements hold locks and scan, without their values: from the server's own statistics, or from a kernel probe.",
 )
 @history_option
 def check(
@@ -104,10 +104,10 @@ def check(
     source: SourceOptions,
     site: SiteOptions,
 ) -> None:
-    """Say what holds the server back, and what to do about it: in one screen, the cause first.
+    """Show what holds the server back and what to do about it, on one screen, the cause first.
 
     NUMBER (as on the screen) or RULE shows one finding in full; the exit status
-    is that of all findings.
+    still covers all findings.
 
     Without --interval, check judges the last interval that a running daemon (`serve`) recorded for this server, if there is one.
     """
@@ -118,7 +118,7 @@ def check(
     from myisam_advisor.texts.whole_files import expect_writable, write_whole
 
     if chosen and format_name != "text":
-        raise click.UsageError(f"NUMBER and RULE are for --format text: --format {format_name} tells all findings.")
+        raise click.UsageError(f"NUMBER and RULE are for --format text: --format {format_name} lists all findings.")
     if was_given("unknown_as") and format_name != "nagios":
         raise click.UsageError("--unknown-as is for --format nagios alone: the other forms say what is not known.")
     if statements:

@@ -15,16 +15,16 @@ from myisam_exporter.errors import UserError
 @click.command(
     cls=Described,
     task=FIND,
-    examples=(("sudo myisam-advisor doctor", "What can be seen here, and what each right would add."),),
+    examples=(("sudo myisam-advisor doctor", "What can be seen here, and what each missing right would add."),),
 )
 @server_options
 @click.option("--facts", "facts_file", hidden=True)
 @site_options
 @format_option()
 def doctor(format_name: str, facts_file: str | None, server: ServerOptions, site: SiteOptions) -> None:
-    """Show which account is used, what each source can see, what it lacks, how to grant it, and which rules that enables.
+    """Show which account is used, what each source can see, what it lacks, how to grant that, and which rules it enables.
 
-    It looks as whoever runs it: `myisam-advisor rights` looks as the service does, and gives it what it lacks.
+    It checks the rights of the user who runs it; `myisam-advisor rights` checks and grants those of the service.
     """
     from myisam_advisor.cli.examination import examination_as_document, examination_as_text, examine, who_asks
     from myisam_advisor.history.paths import history_path

@@ -18,7 +18,7 @@ from myisam_advisor.cli.options import SiteOptions, site_options
         ("myisam-advisor explain", "All rules."),
         (
             "myisam-advisor explain key-buffer-too-small",
-            "One of them, with its thresholds and the lines that change them.",
+            "One rule, with its thresholds and the lines that change them.",
         ),
     ),
 )
@@ -26,7 +26,7 @@ from myisam_advisor.cli.options import SiteOptions, site_options
 @click.option("--sql", is_flag=True, help="Also show the rule's query over the facts.")
 @site_options
 def explain(rule_id: str | None, sql: bool, site: SiteOptions) -> None:
-    """Say what a rule checks, why, with which thresholds and from which sources; without RULE, list the rules."""
+    """Explain what a rule checks and why, with its thresholds and sources; without RULE, list all rules."""
     from myisam_advisor.reports.explanation import explain_rule, list_rules
     from myisam_advisor.texts.templates import printable
     from myisam_advisor.texts.width import text_width

@@ -23,7 +23,7 @@ from myisam_advisor.cli.sources import gather
 @click.argument("table", required=False, shell_complete=fact_tables)
 @connection_options
 @interval_option("0")
-@click.option("--describe", is_flag=True, help="List the tables and columns there are, and what they mean.")
+@click.option("--describe", is_flag=True, help="List the tables and columns, and what they mean.")
 @raw_option
 @format_option(("table", "json", "csv"), "table")
 def facts(

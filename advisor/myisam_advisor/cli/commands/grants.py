@@ -30,9 +30,12 @@ def _server_options(command: Command) -> Command:
     cls=Described,
     task=SET_UP,
     examples=(
-        ("myisam-advisor grants | sudo mysql", "Create the account for the system user of this name."),
-        ("myisam-advisor grants --replication", "An account that also sees a replica's lag and errors."),
-        ("myisam-advisor grants --password --account-host 10.0.0.%", "An account with a password, for another host."),
+        ("myisam-advisor grants | sudo mysql", "Create an account for the system user of the same name."),
+        ("myisam-advisor grants --replication", "Also grant what shows a replica's lag and errors."),
+        (
+            "myisam-advisor grants --password --account-host 10.0.0.%",
+            "An account with a password, for connections from other hosts.",
+        ),
     ),
 )
 @_server_options
@@ -41,8 +44,8 @@ def _server_options(command: Command) -> Command:
 @click.option(
     "--password", "by_password", is_flag=True, help="Authenticate with a password instead of the system user."
 )
-@click.option("--replication", is_flag=True, help="Also let it see the lag and errors of a replica.")
-@click.option("--server-version", help="Print for this version (10.11.6-MariaDB, 8.4.2) and ask no server.")
+@click.option("--replication", is_flag=True, help="Also grant what shows a replica's lag and errors.")
+@click.option("--server-version", help="Print for this version (10.11.6-MariaDB, 8.4.2) without asking a server.")
 def grants(
     account: str,
     account_host: str,
@@ -51,7 +54,7 @@ def grants(
     server_version: str | None,
     server: ServerOptions,
 ) -> None:
-    """Print the statements that create an account with the rights the advisor needs, and no more."""
+    """Print the statements that create an account with only the rights the advisor needs."""
     from myisam_advisor.migrate.replication import is_replica
     from myisam_exporter.server.account import has_socket_plugin, logs_changes, statements
     from myisam_exporter.server.session import Session

@@ -17,24 +17,22 @@ from myisam_advisor.cli.options import LongDuration, history_option, was_given
     task=WATCH,
     examples=(
         ("myisam-advisor history", "Which findings held, and when."),
-        ("myisam-advisor history status.Questions.per_second --since 6h", "The curve of a fact."),
-        ("myisam-advisor history --forecasts", "What was forecast of changes, and what came of them."),
+        ("myisam-advisor history status.Questions.per_second --since 6h", "The history of one fact."),
+        ("myisam-advisor history --forecasts", "What was forecast for changes, and what was measured."),
     ),
 )
 @click.argument("fact", required=False)
 @history_option
 @click.option("--since", type=LongDuration(), default="24h", show_default=True, help="How far back: 90min, 24h, 7d.")
 @click.option("--list", "list_facts", is_flag=True, help="List the facts on record.")
-@click.option(
-    "--forecasts", is_flag=True, help="List what was forecast of changes, and what `verify` measured of them."
-)
+@click.option("--forecasts", is_flag=True, help="List what was forecast for changes, and what `verify` then measured.")
 def history(fact: str | None, history_file: Path | None, since: float, list_facts: bool, forecasts: bool) -> None:
-    """Draw the curve of a FACT that a daemon (`serve`) recorded; without FACT, list the recorded findings."""
+    """Draw the history of a FACT that a daemon (`serve`) recorded; without FACT, list the recorded findings."""
     from myisam_advisor.history import curves as history_view
     from myisam_advisor.history.ledger import ledger_in_words, ledgers
     from myisam_advisor.history.paths import path_to_read
     from myisam_advisor.texts.bars import bars_for
-    from myisam_advisor.texts.drawing import is_terminal
+    from myisam_advisor.texts.drawing import is_terminal, terminal_width
 
     if forecasts:
         if fact is not None or list_facts or history_file is not None:
@@ -49,6 +47,6 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
     if list_facts:
         print(history_view.facts_in_words(path, headings=is_terminal(sys.stdout)))
     elif fact is None:
-        print(history_view.episodes_in_words(path))
+        print(history_view.episodes_in_words(path, terminal_width(sys.stdout)))
     else:
         print(history_view.curves_in_words(path, fact, since, bars_for(sys.stdout)))

@@ -37,11 +37,11 @@ def _server_options(command: Command) -> Command:
 )
 @_server_options
 @site_options
-@click.option("--state", "state_file", type=PATH, help="File that remembers mysqld's counters for the next call.")
+@click.option("--state", "state_file", type=PATH, help="File that stores mysqld's counters for the next call.")
 def munin(state_file: Path | None, server: ServerOptions, site: SiteOptions) -> None:
-    """Print the numbers that the munin plugin graphs, as JSON; or install the plugin.
+    """Print the numbers that the munin plugin graphs, as JSON, or install the plugin.
 
-    The plugin asks a running daemon first (serve --web.socket) and calls this where there is none.
+    The plugin first asks a running daemon (serve --web.socket), and runs this command if there is none.
     """
     if click.get_current_context().invoked_subcommand is not None:
         return
@@ -60,23 +60,30 @@ def munin(state_file: Path | None, server: ServerOptions, site: SiteOptions) -> 
 
 
 def _places(command: Command) -> Command:
-    plugins = click.option("--plugins", type=PATH, default=PLUGINS, show_default=True, help="Where munin-node looks.")
+    plugins = click.option(
+        "--plugins", type=PATH, default=PLUGINS, show_default=True, help="Directory of munin-node's plugins."
+    )
     configurations = click.option(
-        "--plugin-conf", "configurations", type=PATH, default=CONFIGURATIONS, show_default=True, help="Its settings."
+        "--plugin-conf",
+        "configurations",
+        type=PATH,
+        default=CONFIGURATIONS,
+        show_default=True,
+        help="Directory of the plugins' settings.",
     )
     instance = click.option(
         "--instance",
         default="",
-        help="Name of the server, where munin graphs several of this machine: for each after the first.",
+        help="Name of this server, if munin graphs several on this machine; leave it out for the first.",
     )
     return plugins(configurations(instance(command)))
 
 
 @munin.command()
 @_places
-@click.option("--web.socket", "unix_socket", type=PATH, help="The daemon's UNIX socket, where it is not the usual one.")
-@click.option("--defaults-file", type=PATH, help="Option file to ask the server with where no daemon runs.")
-@click.option("--user", help="User to run the plugin as, such as mysql: only where no daemon runs.")
+@click.option("--web.socket", "unix_socket", type=PATH, help="The daemon's UNIX socket, if not the default.")
+@click.option("--defaults-file", type=PATH, help="Option file for asking the server when no daemon runs.")
+@click.option("--user", help="User to run the plugin as, such as mysql; only needed when no daemon runs.")
 def install(
     plugins: Path,
     configurations: Path,
@@ -101,7 +108,7 @@ def install(
 @munin.command()
 @_places
 def uninstall(plugins: Path, configurations: Path, instance: str) -> None:
-    """Remove the link and the settings, unless somebody changed them."""
+    """Remove the link and the settings, unless they have been changed."""
     from myisam_advisor.munin.installation import uninstall as take_away
 
     click.echo("\n".join(take_away(plugins, configurations, instance)))

@@ -39,7 +39,10 @@ FORMATS = unit_names(Path(__file__).parents[2] / "changes" / "formats")
     task=CHANGE,
     examples=(
         ("myisam-advisor plan > change.sql", "One script for all findings; read it before you run it."),
-        ("myisam-advisor plan key-buffer-too-small --format markdown", "One rule's, for a change request."),
+        (
+            "myisam-advisor plan key-buffer-too-small --format markdown",
+            "One rule's changes, as Markdown for a change request.",
+        ),
     ),
 )
 @click.argument("findings", nargs=-1, metavar="[RULE|RULE:OBJECT]...", shell_complete=rule_ids)
@@ -47,7 +50,10 @@ FORMATS = unit_names(Path(__file__).parents[2] / "changes" / "formats")
 @interval_option(DEFAULT_INTERVAL)
 @format_option(FORMATS, "sql")
 @click.option(
-    "--output", "output", type=click.Path(path_type=Path, file_okay=False), help="Write all forms into this directory."
+    "--output",
+    "output",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write all formats into this directory.",
 )
 @site_options
 @history_option
@@ -60,9 +66,9 @@ def plan(
     source: SourceOptions,
     site: SiteOptions,
 ) -> None:
-    """Write one change script from the findings: what to run now, what makes it last, what must wait, the way back.
+    """Write one change script from the findings: what to run now, what makes it permanent, what needs downtime, and the rollback.
 
-    It applies nothing. RULE takes all findings of a rule, RULE:OBJECT the one about that table or key cache; without any, all findings.
+    It changes nothing itself. RULE selects all findings of a rule, RULE:OBJECT the one for that table or key cache; the default is all findings.
     """
     from myisam_advisor.changes.formats.base import format_named
     from myisam_advisor.changes.plan import make_plan

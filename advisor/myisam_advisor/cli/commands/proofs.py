@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     cls=Described,
     task=CHANGE,
     examples=(
-        ("myisam-advisor proofs", "What was proved here, when, and whether it still holds."),
+        ("myisam-advisor proofs", "What was proved here, when, and whether it is still valid."),
         (
             "sudo myisam-advisor proofs --forget 0123456789abcdef",
-            "What came of one trial is not reckoned with any more.",
+            "Remove the result of one trial, so that it is no longer used.",
         ),
     ),
 )
 @connection_options
-@click.option("--forget", "forgotten", default="", metavar="ID", help="Remove the proof of this id.")
+@click.option("--forget", "forgotten", default="", metavar="ID", help="Remove the proof with this id.")
 @format_option()
 def proofs(forgotten: str, format_name: str, source: SourceOptions) -> None:
-    """List what trials on copies of your own tables, and replays of your own statements, proved: check, plan and the page quote it.
+    """List what trials on copies of your tables and replays of your statements have proved; check, plan and the page quote it.
 
-    A proof holds for 90 days, and until the server's version, its load, or the tables' sizes, columns or indexes are others.
+    A proof is valid for 90 days, or until the server's version, its load, or the tables' sizes, columns or indexes change.
     """
     from myisam_advisor.proofs.store import of_all, proof_stores
 

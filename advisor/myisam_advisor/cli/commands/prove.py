@@ -43,11 +43,14 @@ from myisam_exporter.errors import UserError
     cls=Described,
     task=CHANGE,
     examples=(
-        ("sudo myisam-advisor prove", "Record a minute, try every change of the findings on it, keep what was proved."),
-        ("sudo myisam-advisor prove key-buffer-too-small --seconds 5m --yes", "One rule's change, on five minutes."),
+        ("sudo myisam-advisor prove", "Record for a minute, try every recommended change, keep the results."),
+        (
+            "sudo myisam-advisor prove key-buffer-too-small --seconds 5m --yes",
+            "One rule's change, on a recording of five minutes.",
+        ),
         (
             "sudo myisam-advisor prove --from probe",
-            "As the kernel sees the statements: no setting is changed to record.",
+            "Record with a kernel probe: no setting of the server is changed.",
         ),
     ),
 )
@@ -60,7 +63,7 @@ from myisam_exporter.errors import UserError
     type=click.Choice(SOURCES),
     default=SLOW_LOG,
     show_default=True,
-    help="How to record, as `record --from`: the probe knows when each statement began, which writes at the same time need, and changes no setting.",
+    help="How to record, as in `record --from`: the probe changes no setting and knows when each statement began, which concurrent writes need.",
 )
 @click.option(
     "--maximum-rate",
@@ -71,8 +74,14 @@ from myisam_exporter.errors import UserError
 )
 @click.option("--yes", "is_sure", is_flag=True, help="Do not ask before settings of the server are changed to record.")
 @click.option("--budget", type=Duration(), default="5m", show_default=True, help="Time for all rounds together.")
-@click.option("--table", "tables", multiple=True, metavar="DB.TABLE", help="Copy this table of those that are touched.")
-@click.option("--copy-limit", type=Size(), default="2G", show_default=True, help="Limit of what is copied.")
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="DB.TABLE",
+    help="Copy only this table of those that the statements use; may be given again.",
+)
+@click.option("--copy-limit", type=Size(), default="2G", show_default=True, help="Limit on the bytes copied.")
 @click.option("--allow-lock", is_flag=True, help="Lock each table against writes while it is copied.")
 @interval_option("10s")
 @format_option()
@@ -93,7 +102,7 @@ def prove(
     site: SiteOptions,
     copy: CopyOptions,
 ) -> None:
-    """Prove advice on your own statements: record them, replay them on copies of the tables under every change of the findings, keep what came of it.
+    """Prove advice on your own statements: record them, replay them on copies of the tables with each recommended change, keep the results.
 
     It is `record`, `trial replay` and `check` in one. The recording is removed when it ends; what was proved is kept, without statements' values.
     """

@@ -26,7 +26,7 @@ from myisam_exporter.errors import UserError
 @raw_option
 @format_option(("table", "json", "csv"), "table")
 def query(statement: str, interval: float, raw: bool, format_name: str, source: SourceOptions) -> None:
-    """Query the fact tables in SQLite's SQL. SHOW TABLES and DESCRIBE TABLE list what there is."""
+    """Query the fact tables with SQL (SQLite's dialect). SHOW TABLES and DESCRIBE TABLE list tables and columns."""
     from myisam_advisor.factbase.database import open_database
     from myisam_advisor.factbase.derived import complete
     from myisam_advisor.factbase.guarded_query import QueryError

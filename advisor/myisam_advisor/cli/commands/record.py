@@ -27,13 +27,15 @@ _FILE = click.Path(path_type=Path)
         ("myisam-advisor record --output w.gz --slow-log /var/log/mysql/slow.log", "The statements of a slow log."),
         ("myisam-advisor record --output w.gz --general-log general.log", "Those of a general log."),
         ("sudo myisam-advisor record --output w.gz --seconds 60", "Those of the running server, for a minute."),
-        ("sudo myisam-advisor record --output w.gz --seconds 60 --from probe", "As the kernel sees them: no setting changed."),
-        ("sudo myisam-advisor record --output w.gz --seconds 60 --from auto", "So, or by the next best way."),
-        ("myisam-advisor record --show w.gz", "Which kinds of statements took which share of the time."),
+        ("sudo myisam-advisor record --output w.gz --seconds 60 --from probe", "With a kernel probe: no setting of the server is changed."),
+        ("sudo myisam-advisor record --output w.gz --seconds 60 --from auto", "With the probe, or else the best way available."),
+        ("myisam-advisor record --show w.gz", "Which kinds of statements took what share of the time."),
     ),
 )  # fmt: skip
 @click.option(
-    "--output", type=_FILE, help="The workload file to write: readable by you alone, never over another file."
+    "--output",
+    type=_FILE,
+    help="The workload file to write: readable only by you; an existing file is never overwritten.",
 )
 @click.option(
     "--slow-log",
@@ -45,7 +47,7 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--seconds",
     type=Duration(),
-    help="Switch the server's slow log to a file of its own for so long, and give every setting back.",
+    help="Record for this long: switch the server's slow log to a separate file, then restore every setting.",
 )
 @click.option(
     "--source",
@@ -65,8 +67,10 @@ _FILE = click.Path(path_type=Path)
     help="With --seconds: refuse a server with more statements a second.",
 )
 @click.option("--yes", "is_sure", is_flag=True, help="With --seconds: do not ask.")
-@click.option("--show", type=_FILE, metavar="FILE", help="Say what is in a workload file.")
-@click.option("--literals", is_flag=True, help="With --show: also the longest statement of each kind, with its values.")
+@click.option("--show", type=_FILE, metavar="FILE", help="Summarise a workload file.")
+@click.option(
+    "--literals", is_flag=True, help="With --show: also print the longest statement of each kind, with its values."
+)
 @format_option()
 @server_options
 def record(
@@ -82,7 +86,7 @@ def record(
     format_name: str,
     server: ServerOptions,
 ) -> None:
-    """Record the statements of a log, or of the running server, into a workload file for `trial replay`.
+    """Record statements from a log or from the running server into a workload file for `trial replay`.
 
     Only this command and `prove`, which records too, read statements. With --seconds they change settings of the server for that time: those
     of the slow log. What was recorded stays in the file; everything else sees kinds of statements, without values.

@@ -28,8 +28,8 @@ NO_SERVICE = (
     "(or the units of systemd/), or name the unit (--service)."
 )
 NOT_ROOT = "only root may change what the service may do: sudo myisam-advisor rights {option}."
-NEEDS_SERVER = "What the account may see, and where the files are, only a running server tells."
-NOBODY_ASKED = "--apply asks before it changes anything, and there is no terminal to ask on: look at what `rights` prints, then add --yes."
+NEEDS_SERVER = "Only a running server shows what the account may see and where its files are."
+NOBODY_ASKED = "--apply asks before it changes anything, and there is no terminal to ask on: read what `rights` prints, then add --yes."
 # What makes another login of a daemon's.
 LOGIN_WORDS = frozenset({
     "--user", "-u", "--host", "-h", "--port", "-P", "--defaults-file", "--defaults-extra-file", "--defaults-group-suffix", "--login-path", "--password", "-p",
@@ -56,10 +56,10 @@ def _own_options(command: Command) -> Command:
     return with_options(
         command,
         (
-            click.option("--apply", "applies", is_flag=True, help="Give the service what it lacks, after showing it and asking. As root."),
+            click.option("--apply", "applies", is_flag=True, help="Grant the service what it lacks, after showing the changes and asking. Needs root."),
             click.option("--yes", "is_sure", is_flag=True, help="With --apply: do not ask."),
-            click.option("--undo", "takes_back", is_flag=True, help="Take the drop-in of --apply away again, and restart. As root."),
-            click.option("--service", "service_name", metavar="NAME", default="myisam-advisor.service", show_default=True, help="Its systemd unit."),
+            click.option("--undo", "takes_back", is_flag=True, help="Remove the drop-in that --apply wrote, and restart the service. Needs root."),
+            click.option("--service", "service_name", metavar="NAME", default="myisam-advisor.service", show_default=True, help="The service's systemd unit."),
             format_option(),
         ),
     )  # fmt: skip
@@ -69,21 +69,25 @@ def _own_options(command: Command) -> Command:
     cls=Described,
     task=SET_UP,
     examples=(
-        ("sudo myisam-advisor rights", "What the service sees, what it does not, and what would show it."),
-        ("sudo myisam-advisor rights --apply", "Give it that: shown first, asked for, and looked at again."),
-        ("sudo myisam-advisor rights --undo", "Take the drop-in away again."),
+        ("sudo myisam-advisor rights", "What the service can and cannot see, and which right is missing."),
+        ("sudo myisam-advisor rights --apply", "Grant the missing rights: shows them, asks, applies, checks again."),
+        ("sudo myisam-advisor rights --undo", "Remove the drop-in."),
     ),
-    statuses=(("0", "Everything that is here and switched on is seen."), ("1", "Something is not seen."), FAILED),
+    statuses=(
+        ("0", "Everything that exists here and is switched on can be seen."),
+        ("1", "Something cannot be seen."),
+        FAILED,
+    ),
 )
 @_own_options
 @server_options
 def rights(
     applies: bool, is_sure: bool, takes_back: bool, service_name: str, format_name: str, server: ServerOptions
 ) -> None:
-    """Say as whom the service runs, what it may see and what is lost without the rest, and give it the rights it lacks.
+    """Show which user the service runs as, what it can see and what it lacks; with --apply, grant what is missing.
 
-    Without a service it says what you may see. --apply writes one drop-in, makes the account where you may, and restarts the
-    service; the options of the connection are for the account.
+    Without a service, it shows what you can see yourself. --apply writes one drop-in, creates the account if you may, and restarts the
+    service; the connection options are used to create the account.
     """
     from myisam_advisor.rights.service import full_name, read_service
 
@@ -151,9 +155,9 @@ def _as_oneself(service: Service | None, name: str, server: ServerOptions) -> Vi
         examinations = examine(target, server.timeout_seconds, server.key_caches, ())
     sights = sights_of(examination_as_document(examinations, who, history_path()))
     if service is None:
-        who = f"{who}. There is no {name} here: this is what you see yourself"
+        who = f"{who}. There is no {name} here, so this is what you can see yourself"
     else:
-        who = f"{who}. {service.name} runs as {service.user_name}: as root, `rights` looks as it does"
+        who = f"{who}. {service.name} runs as {service.user_name}: run `rights` as root to see what the service sees"
     return View(who, service, None, sights, None)
 
 
@@ -205,10 +209,10 @@ def _applied(recipe: Recipe, server: ServerOptions, is_sure: bool, format_name: 
 
     # A program that reads JSON reads only that.
     stream = sys.stderr if format_name == "json" else sys.stdout
-    print("This is going to be done:", file=stream)
+    print("These changes will be made:", file=stream)
     print(recipe_as_text(recipe, stream), end="", file=stream, flush=True)
     if not is_sure:
-        click.confirm("Do it?", abort=True, err=format_name == "json")
+        click.confirm("Apply them?", abort=True, err=format_name == "json")
     target = server.target()
     return apply(recipe, lambda steps: make_account(target, server.timeout_seconds, steps))
 
@@ -222,10 +226,10 @@ def _undo(service: Service, format_name: str) -> None:
 
         print(json.dumps(undone(service, done), indent=1))
         return
-    for line in done or ["nothing to take away: --apply wrote no drop-in"]:
+    for line in done or ["nothing to remove: --apply wrote no drop-in"]:
         click.echo(line)
     if not service.is_master:
-        click.echo(f"the account stays, and may look and nothing else; this removes it: {drop_account(service)}")
+        click.echo(f"the account stays (it can only read); to remove it: {drop_account(service)}")
 
 
 def _show(view: View, done: Sequence[str], format_name: str) -> None:

@@ -40,9 +40,11 @@ _WEB = (
         "--web.socket",
         "unix_socket",
         type=click.Path(path_type=Path),
-        help="UNIX socket to serve on as well, without TLS or login: its permissions say who may ask (the munin plugin).",
+        help="UNIX socket to serve on as well, without TLS or login: its permissions decide who may connect (the munin plugin).",
     ),
-    click.option("--web.socket-group", "socket_group", metavar="GROUP", help="Group of that socket: munin."),
+    click.option(
+        "--web.socket-group", "socket_group", metavar="GROUP", help="Group that owns that socket, such as munin."
+    ),
     click.option(
         "--web.telemetry-path", "telemetry_path", default="/metrics", show_default=True, help="Path of the metrics."
     ),
@@ -50,7 +52,7 @@ _WEB = (
         "--web.external-url",
         "external_url",
         metavar="URL",
-        help="Address under which others reach the pages, such as a proxy's: links from alerts and dashboards lead there "
+        help="URL under which clients reach the pages, such as a proxy's; links in alerts and dashboards use it "
         "[default: the address that a scrape asks].",
     ),
     click.option(
@@ -70,14 +72,14 @@ _WEB = (
         "allowed_hosts",
         multiple=True,
         metavar="NAME",
-        help="Name or address by which it is asked over plain HTTP, besides localhost, the host's name and the address asked; "
-        "may be given again. A page from elsewhere could otherwise read it (DNS rebinding).",
+        help="Further host name that requests over plain HTTP may use, besides localhost, the host's own name and the address asked; "
+        "may be given again. Other names are refused, so that no foreign page can read this one (DNS rebinding).",
     ),
     click.option(
         "--web.enable-lifecycle",
         "enable_lifecycle",
         is_flag=True,
-        help="Accept POST /-/reload from anybody who may connect, not only from logins and root.",
+        help="Accept POST /-/reload from anyone who can connect, not only from logged-in users and root.",
     ),
     click.option(
         "--web.max-requests",
@@ -99,9 +101,9 @@ _TARGETS = (
         "--config.targets",
         "targets_file",
         type=click.Path(path_type=Path),
-        help="YAML list of the servers that /probe may ask.",
+        help="YAML list of the servers that /probe may reach.",
     ),
-    click.option("--no-own-server", is_flag=True, help="Only serve /probe, and watch no server by itself."),
+    click.option("--no-own-server", is_flag=True, help="Serve only /probe, and watch no server."),
 )
 _COLLECT = (
     click.option(
@@ -110,7 +112,7 @@ _COLLECT = (
         type=Duration(),
         default="60s",
         show_default=True,
-        help="Time between two looks at tables, page cache and advice.",
+        help="Time between two looks at tables and page cache, each followed by advice.",
     ),
     click.option(
         "--collect.tables.limit",
@@ -118,13 +120,13 @@ _COLLECT = (
         type=WholeNumber(0),
         default=100,
         show_default=True,
-        help="Number of tables with series of their own; the others are summed.",
+        help="Number of tables with their own time series; the rest are summed.",
     ),
     click.option(
         "--collect.tables.include",
         "tables_include",
         metavar="REGEX",
-        help="Only tables whose schema.table matches.",
+        help="Only export tables whose schema.table matches.",
     ),
     click.option("--collect.tables.exclude", "tables_exclude", metavar="REGEX", help="Leave these tables out."),
     click.option(
@@ -139,17 +141,23 @@ _HISTORY = (
         "--history",
         "history_file",
         type=click.Path(path_type=Path),
-        help="File of the history [default: history.sqlite in /var/lib/myisam-advisor (root, the service) or ~/.local/state/myisam-advisor].",
+        help="History file [default: history.sqlite in /var/lib/myisam-advisor (root, the service) or ~/.local/state/myisam-advisor].",
     ),
-    click.option("--no-history", is_flag=True, help="Keep no history."),
+    click.option("--no-history", is_flag=True, help="Do not keep a history."),
     click.option(
         "--history-days",
         type=Number(0.01, 3650),
         default=7,
         show_default=True,
-        help="How long it is kept.",
+        help="Days to keep the history.",
     ),
-    click.option("--history-megabytes", type=WholeNumber(1), default=256, show_default=True, help="Maximum size."),
+    click.option(
+        "--history-megabytes",
+        type=WholeNumber(1),
+        default=256,
+        show_default=True,
+        help="Maximum size of the history, in MiB.",
+    ),
 )
 _LOG = (
     click.option(
@@ -158,7 +166,7 @@ _LOG = (
         type=click.Choice(["debug", "info", "warn", "warning", "error"]),
         default="info",
         show_default=True,
-        help="What to log.",
+        help="Least severe level to log.",
     ),
     click.option(
         "--log.format",
@@ -166,7 +174,7 @@ _LOG = (
         type=click.Choice(["text", "logfmt", "json"]),
         default="text",
         show_default=True,
-        help="Form of its lines.",
+        help="Log format.",
     ),
 )
 
@@ -199,7 +207,7 @@ def serve(
     log_level: str,
     log_format: str,
 ) -> None:
-    """Watch a server and serve metrics, probes of others, and advice; keep a history."""
+    """Watch a server and serve its metrics and advice, probe others on request, and keep a history."""
     from myisam_advisor.cli.log_lines import begin_log, log_what_threads_raise
     from myisam_advisor.daemon.serve import serve as run
     from myisam_exporter.watching.options import WatchOptions

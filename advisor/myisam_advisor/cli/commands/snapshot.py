@@ -18,8 +18,8 @@ FOR_A_FILE = "the facts are one long JSON document, which a terminal is spared: 
     cls=Described,
     task=FACTS,
     examples=(
-        ("myisam-advisor snapshot > facts.json", "To judge it anywhere: check --facts facts.json."),
-        ("myisam-advisor snapshot --anonymise > ticket.json", "Without names, for a ticket."),
+        ("myisam-advisor snapshot > facts.json", "Judge it on any machine: check --facts facts.json."),
+        ("myisam-advisor snapshot --anonymise > ticket.json", "Without your names, for a ticket."),
     ),
 )
 @connection_options
@@ -35,12 +35,12 @@ FOR_A_FILE = "the facts are one long JSON document, which a terminal is spared: 
     "--output",
     "output_file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write, replaced whole, readable by its owner; packed by gzip where its name ends in .gz. `--facts` reads both.",
+    help="File to write, readable only by its owner; compressed if its name ends in .gz. `--facts` reads both.",
 )
 def snapshot(interval: float, without_names: bool, output_file: Path | None, source: SourceOptions) -> None:
-    """Write the facts as JSON, for `check --facts` anywhere.
+    """Write the facts as JSON, for `check --facts` on any machine.
 
-    With --anonymise the file holds none of your names, and `check --facts` finds the same in it: you can post it in a ticket.
+    With --anonymise the file contains none of your names, and `check --facts` still finds the same: you can attach it to a ticket.
     """
     import json
 

@@ -37,8 +37,8 @@ DEFAULT_INTERVAL = "10s"
     cls=Described,
     task=FIND,
     examples=(
-        ("sudo myisam-advisor table shop.orders", "All that is known about one table."),
-        ("myisam-advisor table '`a.b`.`c`'", "Of one whose name has a dot in it."),
+        ("sudo myisam-advisor table shop.orders", "Everything known about one table."),
+        ("myisam-advisor table '`a.b`.`c`'", "A table with a dot in its name."),
     ),
 )
 @click.argument("name", metavar="DB.TABLE")
@@ -57,9 +57,9 @@ def table(
     source: SourceOptions,
     site: SiteOptions,
 ) -> None:
-    """Show all that is known about one table: format, size, activity, memory, indexes, curves, findings, and what to try on it.
+    """Show everything known about one table: format, size, activity, memory, indexes, history, findings, and trials to run on it.
 
-    A name with a dot or another odd letter is quoted as in SQL: 'shop.`a.b`', between single quotes for the shell.
+    A name with a dot or another special character is quoted as in SQL: 'shop.`a.b`', between single quotes for the shell.
     """
     import time
 
@@ -67,6 +67,7 @@ def table(
     from myisam_advisor.reports.one_table import one_table, table_names
     from myisam_advisor.reports.one_table_text import one_table_as_json, one_table_as_text
     from myisam_advisor.reports.wording import headline
+    from myisam_advisor.texts.drawing import terminal_width
 
     loaded = site.load()
     if interval and not source.facts_file and _must_wait():
@@ -84,7 +85,9 @@ def table(
     if format_name == "json":
         print(one_table_as_json(told), end="")
     else:
-        print(one_table_as_text(told, headline(facts), now - since, now, sys.stdout), end="")
+        print(
+            one_table_as_text(told, headline(facts, terminal_width(sys.stdout)), now - since, now, sys.stdout), end=""
+        )
 
 
 def _folds_names(facts: FactSet) -> bool:

@@ -44,9 +44,9 @@ class Pace(Duration):
     cls=Described,
     task=WATCH,
     examples=(
-        ("sudo myisam-advisor top", "What this machine's server does, every two seconds."),
-        ("sudo myisam-advisor top --statements", "Also which kinds of statements hold the locks: key t."),
-        ("myisam-advisor top --once", "One screen, for a pipe."),
+        ("sudo myisam-advisor top", "What this machine's server is doing, every two seconds."),
+        ("sudo myisam-advisor top --statements", "Also show which kinds of statements hold the locks (key t)."),
+        ("myisam-advisor top --once", "One screen as plain text, for a pipe."),
     ),
 )
 @server_options
@@ -55,7 +55,7 @@ class Pace(Duration):
     type=Pace(),
     default=DEFAULT_INTERVAL,
     show_default=True,
-    help="Time between two looks, 500ms at least; more where a look takes long.",
+    help="Time between two looks, at least 500ms; longer if a look takes longer.",
 )
 @click.option(
     "--daemon",
@@ -64,12 +64,12 @@ class Pace(Duration):
     is_flag=False,
     flag_value=DAEMON_SOCKET,
     metavar="[SOCKET]",
-    help=f"Show what a running daemon saw last, at its pace, instead of looking [SOCKET: {DAEMON_SOCKET}].",
+    help=f"Show what a running daemon saw last, at the daemon's interval, instead of asking the server [SOCKET: {DAEMON_SOCKET}].",
 )
 @click.option(
     "--statements",
     is_flag=True,
-    help="Also watch which kinds of statements hold locks and scan, values left out (key t); for as long as this runs.",
+    help="Also show which kinds of statements hold locks and scan, without their values (key t), while this runs.",
 )
 @click.option("--once", is_flag=True, help="Print one screen as plain text, after one interval, and end.")
 @site_options
@@ -78,7 +78,7 @@ def top(
 ) -> None:
     """Watch the server live: the verdict, its key caches, its most active tables.
 
-    Keys choose, sort and filter tables, and show all that is known about one; ? lists them, q quits. Like every look it opens no table and takes no lock.
+    Keys select, sort and filter tables, and show everything known about one; ? lists them, q quits. It opens no table and takes no lock.
     """
     if daemon_socket is not None:
         _refuse_a_server()

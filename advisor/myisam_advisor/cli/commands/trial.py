@@ -65,15 +65,18 @@ class Wanted:
     examples=(
         ("myisam-advisor trial key-cache", "Several key caches against one, on made-up tables."),
         ("sudo myisam-advisor trial pack-keys --table shop.words", "On a copy of your own table."),
-        ("sudo myisam-advisor trial drop-index --table shop.words --index name", "What this index costs."),
+        ("sudo myisam-advisor trial drop-index --table shop.words --index name", "What this index costs on writes."),
         (
             "sudo myisam-advisor trial replay --workload w.gz --set key_buffer_size=1G",
-            "Your own statements, old and new.",
+            "Your own statements, with the old setting and the new.",
         ),
-        ("sudo myisam-advisor trial engine --table shop.words", "InnoDB and Aria instead of MyISAM, and a crash."),
+        (
+            "sudo myisam-advisor trial engine --table shop.words",
+            "InnoDB and Aria instead of MyISAM, with a simulated crash.",
+        ),
         (
             "sudo myisam-advisor trial upgrade --server /opt/mariadb-11.8/bin/mariadbd",
-            "What a newer server says of it.",
+            "What a newer server rejects.",
         ),
     ),
 )
@@ -92,9 +95,9 @@ class Wanted:
     "tables",
     multiple=True,
     metavar="DB.TABLE",
-    help="Try it on a copy of this table [default: on made-up ones; replay, upgrade: on copies of those that they are about].",
+    help="Use a copy of this table [default: made-up tables; replay, upgrade: copies of the tables concerned].",
 )
-@click.option("--copy-limit", type=Size(), default="2G", show_default=True, help="Limit of what is copied.")
+@click.option("--copy-limit", type=Size(), default="2G", show_default=True, help="Limit on the bytes copied.")
 @click.option(
     "--allow-lock",
     is_flag=True,
@@ -133,24 +136,24 @@ class Wanted:
     type=click.Choice(["max", "1"]),
     default="max",
     show_default=True,
-    help="As fast as it goes, or at the recorded moments (replay).",
+    help="As fast as possible (max), or at the recorded times (1) (replay).",
 )
 @interval_option(DEFAULT_INTERVAL)
 @click.option(
     "--budget",
     type=Duration(),
     metavar="DURATION",
-    help="Time for all rounds together; runs end as soon as it is clear [default: 5m, or with --rounds as long as they take].",
+    help="Time for all rounds together; a trial ends as soon as its result is clear [default: 5m; with --rounds, no limit].",
 )
 @click.option(
     "--seconds",
     type=Duration(),
-    help="Length of one run [default: 0.05 to 0.25, as the budget bears; 1 with --rounds alone].",
+    help="Length of one run [default: 0.05 to 0.25 s, as the budget allows; 1 s with --rounds alone].",
 )
 @click.option(
     "--rounds",
     type=WholeNumber(1, 1000),
-    help="Runs of each variant at most [default: as many as it takes to be clear].",
+    help="Maximum number of runs of each variant [default: until the result is clear].",
 )
 @click.option("--threads", type=WholeNumber(1, 64), help="Concurrent threads [default: 4; mmap tries 1, 4, 16 and 64].")
 @click.option("--nice/--no-nice", default=True, help="Run at low priority [default: yes].")
@@ -159,10 +162,13 @@ class Wanted:
     "--keep/--no-keep",
     "keeps",
     default=True,
-    help="Keep what was proved or timed on copies of your own tables (--table, replay, engine) for check, plan, migrate and the page [default: yes].",
+    help="Keep results from copies of your own tables (--table, replay, engine) for check, plan, migrate and the page [default: yes].",
 )
 @click.option(
-    "--chart", "chart_path", type=click.Path(path_type=Path), help="Also draw the result into this file (.svg, .png)."
+    "--chart",
+    "chart_path",
+    type=click.Path(path_type=Path),
+    help="Also draw the result as a chart in this file (.svg, .png).",
 )
 @site_options
 @history_option
@@ -187,15 +193,15 @@ def trial(
     copy: CopyOptions,
     wish: ReplayWish,
 ) -> None:
-    """Measure advice on a private server, on a copy of your own tables: old and new in turn, with a verdict.
+    """Measure advice on a private server with copies of your own tables: old and new settings in turn, with a verdict.
 
     `replay` sends the statements of a workload file (see `record`) to it, under each RULE's change, --set and --sql alone, and under all
-    that pay together; without any, under the changes of all findings.
+    that pay together; without any of these, under the changes of all findings.
 
-    `engine` converts copies to InnoDB and Aria: how long, how large, which errors, how fast the same statements are, what a crash costs.
+    `engine` converts copies to InnoDB and Aria and measures time, size, errors, the speed of the same statements, and what a crash costs.
 
-    `upgrade` starts copies of your tables under the newer program that --server names: what it refuses, in its own words, and what mends it;
-    with --workload also which of the recorded statements it refuses or answers otherwise than the present version.
+    `upgrade` starts copies of your tables under the newer program that --server names: what it rejects, its error messages, and how to fix
+    each; with --workload also which of the recorded statements it rejects or answers differently from the present version.
 
     The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind.
     """

@@ -52,7 +52,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has none
             return time.time() - float(LongDuration().convert(text[1:], param, ctx))
         moment = next((found for form in MOMENTS if (found := _parsed(text, form)) is not None), None)
         if moment is None:
-            self.fail(f"{value!r} is no time: write '2026-11-21 14:30', 14:30, or -2h for two hours ago", param, ctx)
+            self.fail(f"{value!r} is not a time: write '2026-11-21 14:30', 14:30, or -2h for two hours ago", param, ctx)
         if moment > time.time():
             day = "" if "-" in text else " (a time alone is of today: write the day with it)"
             self.fail(f"{value!r} is still to come{day}", param, ctx)
@@ -82,8 +82,8 @@ def _parsed(text: str, form: str) -> float | None:
         ),
     ),
     statuses=(
-        ("0", "Improved, or unchanged."),
-        ("1", "Something became worse."),
+        ("0", "Improved or unchanged."),
+        ("1", "Something got worse."),
         FAILED_ALONE,
         ("3", "Not enough data."),
     ),
@@ -94,7 +94,11 @@ def _parsed(text: str, form: str) -> float | None:
     "--at", "moment", type=Moment(), help="When the change was made [default: the last one that the daemon noticed]."
 )
 @click.option(
-    "--window", type=LongDuration(), default="1h", show_default=True, help="How much time before and after is compared."
+    "--window",
+    type=LongDuration(),
+    default="1h",
+    show_default=True,
+    help="How much time to compare before and after the change.",
 )
 @click.option(
     "--settle",
@@ -103,7 +107,7 @@ def _parsed(text: str, form: str) -> float | None:
     show_default=True,
     help="Time after the change to leave out, while caches are cold.",
 )
-@click.option("--target", "label", default="", help="Which server, if the history has several.")
+@click.option("--target", "label", default="", help="The server to show, if the history has several.")
 @click.option("--changes", "list_changes", is_flag=True, help="List the changes that the daemon noticed.")
 @format_option()
 @site_options

@@ -111,22 +111,23 @@ def _advice(
     yield "First take the write off the read path (move a counter to a table of its own, and write it in batches): that helps at once, and converts no table."
     name = object_name(schema, table)
     together = _written_together(name, context)
-    alone = "" if together else " alone"
-    yield f"Only then {'remove the obstacles and ' if blocked else ''}convert {name}{alone}, on a copy first, and measure it under its load."
+    alone = "" if together else " one table at a time"
+    yield f"Only then {'remove the obstacles and ' if blocked else ''}convert{alone}, on a copy first, and measure it under its load."
     if together:
         yield together
     yield f"`myisam-advisor migrate` says what breaks, what this server refuses to convert{_refused(context)}, and what to do first."
     pool = context.variable("innodb_buffer_pool_size")
     if innodb_bytes is not None:
-        has = f"; the buffer pool has {size(pool)} for everything" if isinstance(pool, int | float) else ""
-        yield f"In InnoDB it takes about {size(innodb_bytes)}{has}: the part in use must fit there, no longer in the page cache."
+        has = f" ({size(pool)} for everything)" if isinstance(pool, int | float) else ""
+        yield f"In InnoDB it takes about {size(innodb_bytes)}."
+        yield f"The part in use must then fit into the buffer pool{has}, no longer into the page cache."
     yield f"Each statement becomes a transaction, with a commit that makes it durable: {_durability(context)}."
     yield "Afterwards: COUNT(*) without WHERE becomes a scan;"
     if _since(FULLTEXT_FROM, context) and any(index["algorithm"] == "fulltext" for index in indexes):
         yield "FULLTEXT finds words by innodb_ft_min_token_size (3) instead of ft_min_word_len (4), with other stop words;"
     if not any(index["is_unique"] for index in indexes):
         yield "add a PRIMARY KEY, or InnoDB creates a hidden one;"
-    yield "deadlocks and lock wait timeouts end statements, and the application must repeat them; LOCK TABLES and DDL commit implicitly; a copy of files is no backup."
+    yield "deadlocks and lock wait timeouts end statements, and the application must repeat them; LOCK TABLES and DDL commit implicitly; a copy of the files is not a backup."
 
 
 def _refused(context: PlanContext) -> str:
@@ -181,4 +182,4 @@ def _price(innodb_bytes: int | None, lasting: str) -> str:
     )
     if innodb_bytes is None:
         return f"The ALTER copies the table while writers wait; its size in InnoDB is not known here, one and a half to three times is usual. {afterwards}"
-    return f"The ALTER copies the table while writers wait, for {lasting}; it needs {size(innodb_bytes)} of disk. Readers continue until the end. {afterwards}"
+    return f"The ALTER copies the table while writers wait, for {lasting}. It needs {size(innodb_bytes)} of disk. Readers continue until the end. {afterwards}"

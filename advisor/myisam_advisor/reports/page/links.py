@@ -47,7 +47,7 @@ class Links:
         return self._to("tables", **chosen)
 
     def table(self, schema: str, table: str) -> str:
-        """All that is known about one table."""
+        """Everything known about one table."""
         return self._to("table", schema=schema, table=table)
 
     def _to(self, path: str, **parameters: str) -> str:

@@ -67,7 +67,7 @@ def _crash(
         started = time.perf_counter()
         damaged = not _is_whole(bench, f"CHECK TABLE {table.name}")
         if damaged and not _is_whole(bench, f"REPAIR TABLE {table.name}"):
-            raise TrialError(f"REPAIR TABLE could not mend {table.name} after the crash.")
+            raise TrialError(f"REPAIR TABLE could not repair {table.name} after the crash.")
         seconds = time.perf_counter() - started
         rows = bench.server.count(table.name)
         # The statement that was under way may have written its row, and nobody was told.

@@ -305,7 +305,7 @@ def _median(runs: Sequence[Run], name: str) -> float | None:
 
 
 EXPERIMENT = Experiment(
-    "An index more: writes with and without it, and reads by the one that takes its place",
+    "Dropping an index: writes with and without it, and reads through the one that replaces it",
     workloads,
     conclude,
     runs_a_round=12,

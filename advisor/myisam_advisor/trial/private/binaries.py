@@ -223,7 +223,7 @@ def private_loader(basedir: Path) -> Path | None:
 def _expect_this_architecture(program: Path, head: bytes) -> None:
     """Compare the ELF header's class and machine with those of the Python that runs: elf(5)."""
     if head[:4] != b"\x7fELF":
-        raise TrialError(f"{program} is no program of this system: --server takes the path of mysqld or mariadbd.")
+        raise TrialError(f"{program} does not run on this system: --server takes the path of mysqld or mariadbd.")
     own = _elf_head(OWN_PROGRAM)
     if (head[4], _machine(head)) != (own[4], _machine(own)):
         raise TrialError(

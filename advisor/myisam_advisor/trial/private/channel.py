@@ -89,9 +89,9 @@ def _parsed(data: bytes) -> Message:
     try:
         message = json.loads(data, parse_constant=_refuse, parse_float=_finite, parse_int=_bounded)
     except (ValueError, RecursionError):
-        raise ChannelError("the trial's process sent something that is no message.") from None
+        raise ChannelError("the trial's process sent something that is not a message.") from None
     if not isinstance(message, dict):
-        raise ChannelError("the trial's process sent something that is no message.")
+        raise ChannelError("the trial's process sent something that is not a message.")
     return message
 
 

@@ -211,17 +211,17 @@ def fidelity_lines(fidelity: Fidelity, speed: str) -> list[str]:
     if known:
         lines.append(
             f"Rows as recorded: {percent(fidelity.rows_equal / known)} of {known:,} statements"
-            + (f"; of {fidelity.rows_unknown:,} the recording tells no rows." if fidelity.rows_unknown else ".")
+            + (f"; of {fidelity.rows_unknown:,} the recording has no row counts." if fidelity.rows_unknown else ".")
         )
     else:
-        lines.append("The recording tells no rows: whether results are the same is not known.")
+        lines.append("The recording has no row counts: whether results are the same is not known.")
     for one in fidelity.differences:
         what = f"error {one.error}" if one.error else f"{one.rows_returned} rows, not {one.rows_recorded}"
         how = "other than recorded"
         if one.error == TAKEN:
             how, what = "failed there", "not here"
         elif one.error and not fidelity.errors_recorded:
-            how = "failed here; the recording does not tell whether there, too"
+            how = "failed here; the recording does not show whether it failed there too"
         lines.append(f"  {how}: {one.statements:,} x {one.fingerprint[:SHOWN_KIND_CHARACTERS]} ({what})")
     lines += _start_lines(fidelity)
     if fidelity.unconnected:
@@ -264,7 +264,7 @@ def _window_lines(window: Window) -> list[str]:
             f"  {percent(one.window_share)} of its {its}, {percent(one.recorded_share)} of the whole recording's: {_shown(one.fingerprint)}"
         )
     if not window.tells_times:
-        lines.append("The recording tells no times: what has weight in the rest of it is not known.")
+        lines.append("The recording has no times: how much the rest of it weighs is not known.")
     if not window.proves and not window.left_out:
         lines.append(
             "What it says holds for these statements alone, and is kept as no proof. Give it more time (--budget)."

@@ -132,7 +132,7 @@ def _changes_otherwise(recorded: int, answer: Answer) -> bool:
 
 
 def keep_usual(schedule: Schedule, sent: Sent) -> None:
-    """Keep what this run, the baseline's first, returned: what others are held against where the recording tells no rows."""
+    """Keep what this run, the baseline's first, returned: what others are held against where the recording has no row counts."""
     for number, plan in enumerate(schedule.plans):
         plan.usual = array("q", map(usual_answer, sent.answers(number)))
 

@@ -27,13 +27,13 @@ def remedy_of(problems: Sequence[Problem], table: Sql, way: str, *, rebuilt: boo
         )
     if last.code in ZERO_DATES:
         return (
-            "A value that the newer server's sql_mode refuses: give the server the sql_mode that it has now, or mend the rows "
+            "A value that the newer server's sql_mode refuses: give the server the sql_mode that it has now, or correct the rows "
             "(`myisam-advisor migrate` finds the columns)."
         )
     if last.code in CONSTRAINTS:
         return (
             "This is no matter of the upgrade: a row breaks the table's own CHECK constraint, which the words name, and was let in while it was "
-            "not enforced (check_constraint_checks = 0). Mend such rows on the present server, or drop the constraint there."
+            "not enforced (check_constraint_checks = 0). Correct such rows on the present server, or drop the constraint there."
         )
     if way == BY_DEFINITION and (last.code in DAMAGED or not last.code):
         return (
@@ -50,7 +50,7 @@ def _otherwise(last: Problem, table: Sql) -> str:
     if last.step == CREATE:
         return (
             "The newer server refuses its definition, and a dump holds the same: alter the table on the present server until it is taken "
-            "(`myisam-advisor migrate --target` tells of some such)."
+            "(`myisam-advisor migrate --target` names some of these)."
         )
     return f"Before the upgrade: {statement('CHECK TABLE {};', table)} on the present server; else take a dump of it there, and load it into the newer one."
 

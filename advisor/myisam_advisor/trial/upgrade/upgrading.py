@@ -49,8 +49,8 @@ COPIES_OF_BOTH = (
     6  # for recorded statements: on each server the copy, what a rebuild makes of it, and what runs begin from
 )
 STEP_BY_STEP = (
-    "MySQL upgrades a data directory only from 5.7 to 8.0, from 8.0 to 8.4 and from 8.4 to 9, step by step. Here each table was made by its "
-    "definition, and its files were put under it: this tells of your tables, and not of the server's own, its accounts and its settings."
+    "MySQL upgrades a data directory only from 5.7 to 8.0, from 8.0 to 8.4 and from 8.4 to 9, step by step. Here each table was created "
+    "from its definition and its files were put in place: this covers your tables, not the server's own tables, its accounts or its settings."
 )
 
 

@@ -144,7 +144,7 @@ class DigestWatch:
                 f"Of {so_many(not_known_before, 'kind')} it was not known how often they had been answered before: they count from now on."
             )
         if len(rows) >= _MAXIMUM_DIGESTS:
-            notes.append(f"There were more than {count(_MAXIMUM_DIGESTS)} kinds: the others are in no sum.")
+            notes.append(f"There were more than {count(_MAXIMUM_DIGESTS)} kinds: the others are in no total.")
         seen = gathered.seen(SOURCE, max(began - self._began, 1e-3), tables, notes)
         self._asked_at, self._began, self._executed = asked_at, began, executions
         return seen

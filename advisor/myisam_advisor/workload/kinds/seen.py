@@ -158,7 +158,7 @@ class Gathered:
 
 def not_told(why: object) -> SeenStatements:
     """Instead of what was to be seen."""
-    return SeenStatements("", 0.0, notes=(f"The statements could not be told: {why}",))
+    return SeenStatements("", 0.0, notes=(f"The statements could not be read: {why}",))
 
 
 def myisam_tables(facts: FactSet) -> MyisamTables:

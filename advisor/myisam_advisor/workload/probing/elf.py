@@ -56,7 +56,7 @@ class Elf:
         self._bytes = file.seek(0, 2)
         head = _HEADER.unpack(self.read(0, _HEADER.size))
         if head[0][:6] != b"\x7fELF\x02\x01":
-            raise NoElfError("it is no ELF file of 64 bits, little endian")
+            raise NoElfError("it is not an ELF file of 64 bits, little endian")
         self.machine: int = head[2]
         self._segments = list(self._table(_SEGMENT, head[5], head[9], head[10]))
         self.sections = [

@@ -103,7 +103,7 @@ def learn(
     if not connections or not schemas:
         missing = "connections' numbers" if not connections else "default databases"
         raise UserError(
-            f"where this server (build id {build_id or 'unknown'}) has its {missing} was not found: its statements cannot be told apart. {INSTEAD}"
+            f"where this server (build id {build_id or 'unknown'}) has its {missing} was not found: its statements cannot be distinguished. {INSTEAD}"
         )
     packet = _packet(memory, places, sessions) if is_parsed else None
     return Offsets(min(connections), min(schemas), _prepared(memory, places, sessions), packet)

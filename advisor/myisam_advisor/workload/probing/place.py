@@ -168,7 +168,7 @@ def place_of(pid: int, proc: Path = Path("/proc")) -> Place:
     program = program_of(pid, proc)
     if isinstance(refused, _NoFunctionError) and program not in SERVER_PROGRAMS:
         raise UserError(
-            f"process {pid} ({program or 'which is gone'}) is no server: its program has no dispatch_command. Name the server's own socket (--socket), not a proxy's. {INSTEAD}"
+            f"process {pid} ({program or 'which is gone'}) is not a server: its program has no dispatch_command. Name the server's own socket (--socket), not a proxy's. {INSTEAD}"
         )
     raise UserError(f"the server's binary cannot be probed: {refused}. Record with the slow log: leave --from out.")
 

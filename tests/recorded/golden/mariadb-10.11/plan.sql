@@ -1,6 +1,6 @@
--- myisam-advisor: a plan to review, not to run unread
+-- myisam-advisor: a plan to review before you run it
 -- MariaDB 10.11.19-0+deb12u1 on recorded, TIME
--- Fed to a client as it is, nothing runs.
+-- Run as it is, this script changes nothing.
 --
 -- critical table-crashed archive.broken (confirmed): archive.broken is marked crashed: statements on it fail,
 --   or return wrong rows.
@@ -13,22 +13,21 @@
 --
 -- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 9 MyISAM
 --   tables are neither checked nor repaired when opened. 9 were written in the last day.
--- Evidence: MyISAM tables = 9 tables; tables written in the last day = 9 tables; delay_key_write = ON;
---   crashed tables = 1 table.
+-- Evidence: MyISAM tables = 9; tables written in the last day = 9; delay_key_write = ON; crashed tables = 1.
 -- Expect: After a crash the error log lists checked and recovered tables, and statements work without a
 --   manual REPAIR TABLE.
 -- Cost: A restart, because the variable is read-only. After a crash the first statement on each table waits
 --   for its check, and for a repair if it needs one: for a table of many gigabytes that can take hours. BACKUP
 --   needs disk space for a copy of the data file.
 
--- ==== my.cnf and init_file: in force from the next restart on ==============================================
+-- ==== my.cnf and init_file: takes effect at the next restart ===============================================
 -- # myisam-advisor, MariaDB 10.11.19-0+deb12u1 on recorded, TIME
 -- [mysqld]
--- # recovery-disabled; now: OFF; in force from the next restart on
+-- # recovery-disabled; now: OFF; takes effect at the next restart
 -- # --myisam_recover_options on the server's command line wins over this line: change it there
 -- myisam_recover_options = BACKUP,QUICK
 
--- ==== Offline: each locks its table. Take the '-- ' away to run it =========================================
+-- ==== Offline: each locks its table. Remove the '-- ' to run it ============================================
 -- table-crashed archive.broken
 -- FLUSH TABLES `archive`.`broken`;
 -- in a shell: df -h /var/tmp && copied="$(mktemp -d /var/tmp/archive.broken.XXXXXX)" && echo "$copied" && cp -p /srv/recorded/data/archive/broken.* "$copied"
@@ -42,7 +41,7 @@
 -- Afterwards: its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded.
 -- REPAIR TABLE `archive`.`broken`;
 
--- ==== Rollback: the way back, last change first. Run it only to go back ====================================
+-- ==== Rollback: undoes the changes, the last one first. Run it only to go back =============================
 -- table-crashed archive.broken: Stop the server, and copy the files back from the directory that the line in
 --   the shell has printed into the database's. Many systems delete files in /var/tmp after 30 days
 --   (systemd-tmpfiles): move the copy if you may want it longer.

@@ -1,6 +1,6 @@
--- myisam-advisor: a plan to review, not to run unread
+-- myisam-advisor: a plan to review before you run it
 -- MySQL 9.7.4-2 on recorded, TIME
--- Fed to a client as it is, only the part Online runs.
+-- Run as it is, this script executes only the part Online.
 --
 -- critical table-crashed archive.broken (confirmed): archive.broken is marked crashed: statements on it fail,
 --   or return wrong rows.
@@ -14,16 +14,15 @@
 --   table cache of 64 in 16 parts (table_open_cache_instances): a connection has the 4 of its part. Each MyISAM
 --   table that is closed also loses its blocks in the key cache.
 -- Evidence: tables closed to make room = 29.5/s; tables opened = 29.5/s; uses of a table that found it closed
---   = 29.5/s; uses of a table that found it open = 547/s; open tables = 30 tables; tables opened since the
---   start = 2,544 tables since start; table_open_cache = 64 tables; MyISAM tables = 8 tables.
+--   = 29.5/s; uses of a table that found it open = 547/s; open tables = 30; tables opened since the start =
+--   2,544; table_open_cache = 64 tables; MyISAM tables = 8.
 -- Expect: Opened_tables stops growing, and key-cache misses fall.
 -- Cost: A file descriptor for each index file and one for each open handler, and a little memory for each, up
 --   to 10.5 MiB in all.
 --
 -- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 8 MyISAM
 --   tables are neither checked nor repaired when opened. 8 were written in the last day.
--- Evidence: MyISAM tables = 8 tables; tables written in the last day = 8 tables; delay_key_write = ON;
---   crashed tables = 1 table.
+-- Evidence: MyISAM tables = 8; tables written in the last day = 8; delay_key_write = ON; crashed tables = 1.
 -- Expect: After a crash the error log lists checked and recovered tables, and statements work without a
 --   manual REPAIR TABLE.
 -- Cost: A restart, because the variable is read-only. After a crash the first statement on each table waits
@@ -40,11 +39,11 @@ SET GLOBAL table_open_cache = 400;
 -- # table-cache-too-small; now: 64
 -- # --table_open_cache on the server's command line wins over this line: change it there
 -- table_open_cache = 400
--- # recovery-disabled; now: OFF; in force from the next restart on
+-- # recovery-disabled; now: OFF; takes effect at the next restart
 -- # --myisam_recover_options on the server's command line wins over this line: change it there
 -- myisam_recover_options = BACKUP,QUICK
 
--- ==== Offline: each locks its table. Take the '-- ' away to run it =========================================
+-- ==== Offline: each locks its table. Remove the '-- ' to run it ============================================
 -- table-crashed archive.broken
 -- FLUSH TABLES `archive`.`broken`;
 -- in a shell: df -h /var/tmp && copied="$(mktemp -d /var/tmp/archive.broken.XXXXXX)" && echo "$copied" && cp -p /srv/recorded/data/archive/broken.MY[ID] /srv/recorded/data/archive/broken_*.sdi "$copied"
@@ -58,7 +57,7 @@ SET GLOBAL table_open_cache = 400;
 -- Afterwards: its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded.
 -- REPAIR TABLE `archive`.`broken`;
 
--- ==== Rollback: the way back, last change first. Run it only to go back ====================================
+-- ==== Rollback: undoes the changes, the last one first. Run it only to go back =============================
 -- table-cache-too-small
 -- SET GLOBAL table_open_cache = 64;
 -- table-crashed archive.broken: Stop the server, and copy the files back from the directory that the line in

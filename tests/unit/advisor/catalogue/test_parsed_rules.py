@@ -30,7 +30,7 @@ def test_a_file_that_somebody_changed_is_parsed_as_it_stands(tmp_path: Path) -> 
     changed.write_text(original.read_text("utf-8").replace("title:", "title: Changed here,", 1), "utf-8")
     assert read_rule(changed).document == read_yaml(changed, "rule").document != read_rule(original).document
     changed.write_text("a: [", "utf-8")
-    with pytest.raises(UserError, match="no YAML"):
+    with pytest.raises(UserError, match="not valid YAML"):
         read_rule(changed)
 
 

@@ -110,7 +110,7 @@ def test_rules_and_planners_belong_together() -> None:
         ({"severity": "bad"}, "line 3: severity: 'bad' is not one of"),
         ({"finding": None}, "line 1: the key finding is missing"),
         ({"colour": "red"}, "line 1: there is no key 'colour'. Known are "),
-        ({"parameters": {"p": {"default": "x", "unit": "u", "why": "w"}}}, r"line \d+: parameters.p.default: 'x' is no number"),
+        ({"parameters": {"p": {"default": "x", "unit": "u", "why": "w"}}}, r"line \d+: parameters.p.default: 'x' is not a number"),
         ({"applies_to": {"versions": {"mysql": "<eight"}}}, r"line \d+: applies_to.versions.mysql: '<eight' does not match"),
         ({"sources": []}, r"line \d+: sources: \[\] "),
     ],
@@ -126,7 +126,7 @@ def test_other_faults_of_rule_files(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="must be the same"):
         load_rule(write(tmp_path, "another-name"))
     (tmp_path / "another-name.yaml").write_text("id: [\n")
-    with pytest.raises(UserError, match="line 2: no YAML"):
+    with pytest.raises(UserError, match="line 2: not valid YAML"):
         load_rule(tmp_path / "another-name.yaml")
     with pytest.raises(UserError, match="does not exist"):
         load_rules([tmp_path / "gone"])
@@ -134,7 +134,7 @@ def test_other_faults_of_rule_files(tmp_path: Path) -> None:
         load_rules([tmp_path / ("x" * 300)])
     with pytest.raises(UserError, match=r"cannot be read: .*embedded null (byte|character)"):
         load_rules([tmp_path / "a\0b"])
-    with pytest.raises(UserError, match=r"another-name.yaml is no directory\. Check --rules"):
+    with pytest.raises(UserError, match=r"another-name.yaml is not a directory\. Check --rules"):
         load_rules([tmp_path / "another-name.yaml"])
     (tmp_path / "another-name.yaml").unlink()
     other = tmp_path / "other"
@@ -292,7 +292,7 @@ def test_division_by_zero_is_unknown_and_not_a_finding(tmp_path: Path) -> None:
     assert outcome(tmp_path, query="SELECT 1 AS one, 1 / 0 AS verdict").not_evaluated
 
 
-@pytest.mark.parametrize(("default", "unit", "message"), [(20, "ratio", "is no ratio"), (-1, "rows", "out of range"), (1e30, "bytes", "out of range")])
+@pytest.mark.parametrize(("default", "unit", "message"), [(20, "ratio", "is not a ratio"), (-1, "rows", "out of range"), (1e30, "bytes", "out of range")])
 def test_own_parameters_must_fit_their_unit(tmp_path: Path, default: float, unit: str, message: str) -> None:
     with pytest.raises(UserError, match=rf"line \d+: parameters.p.default: .*{message}"):
         load_rule(write(tmp_path, parameters={"p": {"default": default, "unit": unit, "why": "because"}}))

@@ -148,10 +148,10 @@ def test_without_a_command_the_whole_help_is_shown_and_nothing_is_called_an_erro
     [
         (("check", "--facts", "/nowhere/f.yaml"), "cannot read the facts file /nowhere/f.yaml"),
         (("check", "--socket", "/nowhere/s"), "the socket /nowhere/s does not exist"),
-        (("check", "--socket", "/proc/self"), "no server: /proc/self is no socket. Start the server, or name its socket"),
+        (("check", "--socket", "/proc/self"), "no server: /proc/self is not a socket. Start the server, or name its socket"),
         (("check", "--host", "127.0.0.1", "--port", "1"), "no server answers at 127.0.0.1:1"),
-        (("serve", "--no-history", "--web.listen-address", ":\u00b2"), "':\u00b2' is no address to listen on: write 127.0.0.1:9942, [::1]:9942 or :9942."),
-        (("serve", "--no-history", "--web.listen-address", ":\u0663"), "':\u0663' is no address to listen on"),
+        (("serve", "--no-history", "--web.listen-address", ":\u00b2"), "':\u00b2' is not an address to listen on: write 127.0.0.1:9942, [::1]:9942 or :9942."),
+        (("serve", "--no-history", "--web.listen-address", ":\u0663"), "':\u0663' is not an address to listen on"),
         (("check", "--defaults-file", "/nowhere/my.cnf"), "/nowhere/my.cnf"),
         (("check", "--interval", "soon"), "write 10s, 500ms or 5min"),
         (("check", "--rules", "/nowhere"), "/nowhere does not exist"),
@@ -181,7 +181,7 @@ def test_without_a_command_the_whole_help_is_shown_and_nothing_is_called_an_erro
         (("doctor", "--facts", "x"), "examines a server"),
         (("grants", "--socket", "/nowhere/s"), "/nowhere/s does not exist. Start the server, or name its socket (--socket) or its host (--host). The statements differ between versions"),
         (("grants", "--server-version", "x"), "--server-version 'x' holds no number such as"),
-        (("rights", "--socket", "/nowhere/s", "--service", "none-of-this-name"), "only a running server tells"),
+        (("rights", "--socket", "/nowhere/s", "--service", "none-of-this-name"), "Only a running server shows what the account may see"),
     ],
 )
 def test_mistakes_end_in_a_message_and_status_2(words: tuple[str, ...], message: str) -> None:
@@ -295,13 +295,13 @@ def test_what_is_no_name_of_a_host_is_said(host: str) -> None:
     for words in (("check", "--interval", "0", "--host", host), ("serve", "--no-history", "--no-own-server", "--web.listen-address", f"{host}:9999")):
         done = run(*words)
         assert done.returncode == 2
-        assert "it is no name of a host" in done.stderr
+        assert "it is not a host name" in done.stderr
         assert len(done.stderr.splitlines()) == 1
 
 
 def test_bytes_that_are_no_text_are_no_query() -> None:
     done = run("query", "SELECT '\udcff'", "--facts", "-", stdin=HEALTHY)
-    assert (done.returncode, done.stderr) == (2, "myisam-advisor: query: the query has bytes that are no UTF-8.\n")
+    assert (done.returncode, done.stderr) == (2, "myisam-advisor: query: the query has bytes that are not UTF-8.\n")
 
 
 @pytest.mark.parametrize(("encoding", "sign"), [("ascii", "-"), ("latin-1", "·"), ("utf-8", "·")])

@@ -40,7 +40,7 @@ def test_a_pipe_gets_a_line_for_each_problem(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_no_server_tells_is_said_of_a_source_that_is_not_there_alone() -> None:
-    never = Unknown("no server tells which key cache a table is assigned to", off=True)
+    never = Unknown("no server shows which key cache a table is assigned to", off=True)
     examined = [Examination("myi", WORKING, (never,), (), 0.001), Examination("replica", DEGRADED, (never, Unknown("hidden", "GRANT X")), (), 0.001)]
     assert never.reason not in examination_as_text(examined)
     for state in (OFF, NOT_HERE):

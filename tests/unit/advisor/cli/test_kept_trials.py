@@ -71,14 +71,14 @@ def test_what_cannot_be_kept_is_said_and_stops_nothing(tmp_path: Path) -> None:
     said = keep([proof()], ProofStore(tmp_path / "state"))
     assert said.kept == ()
     assert said.as_values() == {"kept": [], "not_kept": said.why_not}
-    assert "is no directory" in said.why_not
+    assert "is not a directory" in said.why_not
 
 
 def test_where_it_is_kept_is_said(tmp_path: Path) -> None:
     made = proof()
     said = keep([made], ProofStore(tmp_path / "proofs"))
     path = f"{tmp_path}/proofs/{made.id}.json"
-    sentence = f"Kept as proof {made.id} for pack-keys: check, plan and the page reckon with it from now on. It is in"
+    sentence = f"Kept as proof {made.id} for pack-keys: check, plan and the page now use it. It is in"
     assert list(said.in_words()) == [sentence, path]
     assert said.as_text() == f"{sentence}\n{path}\n"
     assert Keeping().as_text() == ""
@@ -98,7 +98,7 @@ def test_of_what_is_not_clear_nothing_is_promised(tmp_path: Path) -> None:
     store = ProofStore(tmp_path / "proofs")
     unclear = proof(verdict="unclear")
     said, _ = keep([unclear], store).in_words()
-    assert ": it is not clear, and decides nothing." in said
+    assert ": its result is not clear, so nothing uses it." in said
     keep([proof()], store)
     refused = keep([unclear], store)
     assert refused.kept == ()
@@ -106,4 +106,4 @@ def test_of_what_is_not_clear_nothing_is_promised(tmp_path: Path) -> None:
     # A trial with a clear workload decides findings that are about it, and one that gained here and lost there is no noise.
     mixed = proof(verdict="unclear", kinds=[kind("reads", 1.4, "worth it"), kind("writes", 0.5, "worse")])
     said, _ = keep([mixed], store).in_words()
-    assert "reckon with it from now on" in said
+    assert "now use it" in said

@@ -88,7 +88,7 @@ def test_a_trial_whose_progress_is_piped_writes_a_bounded_number_of_plain_lines(
     # Of many short steps not each, and what may take long as soon as it begins.
     assert lines[:3] == ["trial: making [a] table", "trial: starting a server, at most 3:07 left", "trial: inserts (round 1), at most 3:05 left"]
     assert len(lines) == progress.MAXIMUM_LINES
-    assert lines[-1].endswith("at most 0:00 left (no more is told of the steps)")
+    assert lines[-1].endswith("at most 0:00 left (further steps are not shown)")
 
 
 def test_a_recording_is_shown_on_a_terminal_alone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from tests.support.program import run
     ("words", "says"),
     [
         ([], "add --yes"), (["--seconds", "0.5", "--yes"], "--seconds is from 1 to 3600"), (["--budget", "0", "--yes"], "--budget more than 0"),
-        (["--copy-limit", "much", "--yes"], "is no size"), (["--yes", "--socket", "/nonexistent/s"], "/nonexistent/s"), (["--yes", "--format", "xml"], "xml"),
+        (["--copy-limit", "much", "--yes"], "is not a size"), (["--yes", "--socket", "/nonexistent/s"], "/nonexistent/s"), (["--yes", "--format", "xml"], "xml"),
         (["--from", "tea"], "tea"),
     ],
 )  # fmt: skip

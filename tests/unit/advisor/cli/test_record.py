@@ -16,7 +16,7 @@ LOG = b"# User@Host: a[a] @ localhost []  Id: 8\n# Query_time: 0.000100  Lock_ti
         ([], "give one of --slow-log"), (["--slow-log", "a", "--general-log", "b", "--output", "c"], "not --slow-log and --general-log together"), (["--slow-log", "a"], "--output FILE"),
         (["--show", "a", "--output", "b"], "leave out --output"), (["--slow-log", "a", "--output", "b", "--literals"], "--literals is for --show"),
         (["--slow-log", "a", "--output", "b", "--yes"], "--yes is for --seconds"), (["--seconds", "0.5", "--output", "b"], "--seconds is from 1 to 3600"),
-        (["--seconds", "x", "--output", "b"], "no duration"), (["--show", "/nonexistent"], "cannot read the workload"), (["--slow-log", "/", "--output", "b"], "it is a directory"),
+        (["--seconds", "x", "--output", "b"], "not a duration"), (["--show", "/nonexistent"], "cannot read the workload"), (["--slow-log", "/", "--output", "b"], "it is a directory"),
         (["--seconds", "5", "--output", "b"], "add --yes"), (["--slow-log", "a", "--output", "b", "--source", "performance-schema"], "--source is for --seconds"),
         (["--slow-log", "a", "--output", "b", "--from", "auto"], "--source is for --seconds"),
         (["--seconds", "5", "--output", "b", "--source", "binlog"], "'binlog' is not one of"), (["--show", "a", "--format", "xml"], "xml"),

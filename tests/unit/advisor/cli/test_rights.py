@@ -20,8 +20,8 @@ NOWHERE = ("--service", "myisam-advisor-that-is-not-here")
     [
         (("--apply", "--undo"), "opposites"),
         (("--yes",), "--yes is for --apply"),
-        (("--service", "a b"), "no name of a systemd service"),
-        (("--service", "../../x"), "no name of a systemd service"),
+        (("--service", "a b"), "not the name of a systemd service"),
+        (("--service", "../../x"), "not the name of a systemd service"),
         (("--facts", "x"), "No such option"),
         (("--format", "xml"), "'xml' is not one of"),
     ],

@@ -30,4 +30,4 @@ def test_what_was_seen_is_held_against_the_tables() -> None:
 @pytest.mark.parametrize("error", [ServerLostError("lost the server."), UserError("the server that was watched has ended.")])
 def test_what_cannot_be_told_is_a_note_of_the_report(error: UserError) -> None:
     seen = seen_by(Watch(error), FACTS)
-    assert (seen.source, seen.kinds, seen.notes) == ("", (), (f"The statements could not be told: {error}",))
+    assert (seen.source, seen.kinds, seen.notes) == ("", (), (f"The statements could not be read: {error}",))

@@ -49,3 +49,10 @@ def test_the_help_of_all_lists_each_experiment_with_what_it_is() -> None:
     listed = shown("--help").partition("\nExperiments:\n")[2].partition("\n\n")[0]
     assert [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "] == sorted([*experiment_names(), "replay", "engine", "upgrade"])
     assert "InnoDB and Aria instead of MyISAM" in listed
+
+
+@pytest.mark.parametrize("name", ["replay", "engine", "upgrade"])
+def test_no_option_says_which_experiments_take_it_where_one_is_named(name: str) -> None:
+    text = " ".join(shown(name, "--help").split())
+    assert "The recorded statements, as `record` writes them." in text
+    assert "The recorded statements (replay, engine, upgrade)" in " ".join(shown("--help").split())

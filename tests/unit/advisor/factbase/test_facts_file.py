@@ -183,7 +183,7 @@ def test_strange_numbers_are_judged_or_unknown(tmp_path: Path, what: str) -> Non
             "schema: 1\ntables: [{schema_name: a, table_name: b, auto_increment_maximum: 18446744073709551615}]\n",
             "must be a whole number of at most 9223372036854775807, not 18446744073709551615",
         ),
-        ('{"schema": 1, "status": {"Key_reads": NaN}}', "NaN is no number"),
+        ('{"schema": 1, "status": {"Key_reads": NaN}}', "NaN is not a number"),
         ('{"schema": 1, "server": {"hostname": "\\ud800"}}', "half of a character"),
         ('{"schema": 1, "a": ' + "[" * 100_000, "nested too deeply"),
         ("schema: 1\ninterval_seconds: &a [" + "x, " * 1000 + "x]\n", r"not \['x', 'x'"),

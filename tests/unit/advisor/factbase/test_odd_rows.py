@@ -39,4 +39,4 @@ def test_a_text_in_the_place_of_a_number_is_unknown() -> None:
     assert facts.tables["variable"].by_name("value") == {"read_buffer_size": None, "sort_buffer_size": 4096, "init_file": "abc"}
     assert facts.tables["status"].by_name("value") == {"Key_reads": None}
     reasons = {one.rule: one.needs for one in judged(variable={"read_buffer_size": "abc"}).not_evaluated}
-    assert reasons["read-buffer-too-large"] == "variable.read_buffer_size (what is said of it is no number)"
+    assert reasons["read-buffer-too-large"] == "variable.read_buffer_size (what is said of it is not a number)"

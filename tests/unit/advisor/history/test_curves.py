@@ -1,12 +1,14 @@
 """Curves for people: their ends have moments, and MyISAM's facts come first; those of one table are of its server alone."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from myisam_advisor.history.curves import curves_in_words, episodes_in_words, facts_in_words
 from myisam_advisor.history.format import identity_of
+from myisam_advisor.history.memory import Clocks
 from myisam_advisor.history.reader import curves_of_server
 from myisam_advisor.history.writer import History
 from myisam_advisor.reports.one_table import curve_names
@@ -14,6 +16,7 @@ from myisam_advisor.texts.bars import BARS
 from myisam_exporter.errors import UserError
 
 from .test_history_damage import facts, look
+from .test_memory import QUIET, finding
 
 
 @pytest.fixture
@@ -73,3 +76,16 @@ def test_where_nobody_ever_looked_no_finding_is_no_good_news(tmp_path: Path) -> 
 
 def test_without_a_finding_the_looks_are_what_is_on_record(path: Path) -> None:
     assert episodes_in_words(path).startswith("no finding is on record")
+
+
+def test_findings_are_broken_between_words_for_a_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "long.sqlite"
+    history = History(path)
+    found = replace(finding("lock", "s.t"), message="Statements wait " * 12 + "here.")
+    history.remember("db", [found], QUIET, Clocks(time.time(), 0.0))
+    history.close()
+    lines = episodes_in_words(path, 80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) > 3
+    assert all(line.startswith("    ") and not line.startswith("     ") for line in lines[1:])
+    assert " ".join(episodes_in_words(path).split()) == " ".join(" ".join(lines).split())

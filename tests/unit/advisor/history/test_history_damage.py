@@ -327,7 +327,7 @@ def test_a_view_in_the_place_of_a_table_is_refused(written: Path, table: str) ->
         database.execute(f"CREATE VIEW {table} AS {ENDLESS} SELECT {', '.join(f'i AS {name}' for name in columns or ['i'])} FROM n")
         database.commit()
     for read in (targets_of, recorded_facts, recorded_episodes):
-        with pytest.raises(UserError, match=f"'{table}' in it is no table"):
+        with pytest.raises(UserError, match=f"'{table}' in it is not a table"):
             read(written)
 
 
@@ -367,7 +367,7 @@ def test_a_named_pipe_beside_the_history_holds_nobody(written: Path, ending: str
     for left in written.parent.glob(f"{written.name}-*"):
         left.unlink()
     os.mkfifo(f"{written}{ending}")
-    with pytest.raises(UserError, match=f"{ending}, which SQLite opens with it, is no regular file. Remove that"):
+    with pytest.raises(UserError, match=f"{ending}, which SQLite opens with it, is not a regular file. Remove that"):
         recorded_facts(written)
 
 

@@ -207,7 +207,7 @@ def test_any_fact_and_any_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["no-such-rule"], "neither a rule"), (["table-crashed"], "names nothing that a history could show"), (["--at", "yesterday"], "is no time"),
+        (["no-such-rule"], "neither a rule"), (["table-crashed"], "names nothing that a history could show"), (["--at", "yesterday"], "is not a time"),
         (["--target", "there"], "holds nothing of 'there'; it holds here"),
     ],
 )  # fmt: skip

@@ -77,7 +77,7 @@ def test_what_is_said_of_it_is_of_then_and_says_so_first() -> None:
     assert milder is not None
     assert away is not None
     assert milder.message.startswith(f"60 s ago, info in this look: {plain.message}")
-    assert away.message == f"Not in this look, but 2 min ago: {plain.message} It is told until it has stayed away for 5 min."
+    assert away.message == f"Not in this look, but 2 min ago: {plain.message} It is shown until it has been gone for 5 min."
     assert verdict_of(judgement, 60).detail.startswith("Not in this look, but 2 min ago: 700 connections a second")
     assert (milder.severity, away.severity) == ("warning", "warning")
     assert CHURN not in judgement.quiet

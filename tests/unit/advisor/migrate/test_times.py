@@ -127,7 +127,7 @@ def test_the_report_says_by_which_rates_and_why_an_end_is_open() -> None:
 @pytest.mark.parametrize(
     ("version", "days", "said"),
     [
-        ("8.0.36", 0, " was on MySQL 8.0, and tells nothing of MySQL 9.7)"), ("9.7.4", 400, " is more than a year old)"), ("9.7.4", -5, "what was measured here is of the future, by a clock that was wrong)"),
+        ("8.0.36", 0, " was on MySQL 8.0, and says nothing about MySQL 9.7)"), ("9.7.4", 400, " is more than a year old)"), ("9.7.4", -5, "what was measured here is of the future, by a clock that was wrong)"),
         ("9.7.4", 0, ""),
     ],
 )  # fmt: skip

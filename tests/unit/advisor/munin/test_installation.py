@@ -76,7 +76,7 @@ def test_what_others_wrote_is_left_alone(places: tuple[Path, Path], tmp_path: Pa
     link.write_text("mine")
     with pytest.raises(UserError, match="is a file and no link"):
         install(plugins, configurations, Settings())
-    assert any("it is no link to the plugin" in line for line in uninstall(plugins, configurations))
+    assert any("it is not a link to the plugin" in line for line in uninstall(plugins, configurations))
     link.unlink()
     link.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UserError, match="leads to"):

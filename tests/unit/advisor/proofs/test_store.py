@@ -70,7 +70,7 @@ def test_a_directory_that_did_not_change_is_not_read_again(store: ProofStore, mo
 
 @pytest.mark.parametrize("name", ["x", "../../etc/passwd", "", "0" * 15])
 def test_what_is_no_id_is_not_forgotten(store: ProofStore, name: str) -> None:
-    with pytest.raises(UserError, match="is no proof's id"):
+    with pytest.raises(UserError, match="is not a proof's id"):
         store.forget(name)
 
 
@@ -97,7 +97,7 @@ def test_hostile_files_are_refused_by_name_and_the_others_read(store: ProofStore
     assert found.proofs == (kept,)
     assert [why.rpartition("/")[2].partition(" ")[0] for why in found.refused] == [f"000000000000000{number}.json" for number in range(1, 7)]
     said = " ".join(found.refused)
-    assert all(why in said for why in ("symbolic link", "no regular file", "larger than", "not UTF-8", "its name is not that"))
+    assert all(why in said for why in ("symbolic link", "not a regular file", "larger than", "not UTF-8", "its name is not that"))
 
 
 def test_no_more_are_read_or_kept_than_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +171,7 @@ def test_the_state_directory_is_where_it_is_kept(monkeypatch: pytest.MonkeyPatch
 
 def test_a_state_directory_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
-    with pytest.raises(UserError, match=r"is no directory|cannot be written"):
+    with pytest.raises(UserError, match=r"is not a directory|cannot be written"):
         ProofStore(tmp_path / "state" / "proofs").keep(proof())
 
 

@@ -89,7 +89,7 @@ def test_of_statements_that_were_seen_and_of_those_that_could_not_be_told(look: 
     assert [kind["is_whole"] for kind in told["kinds"]] == [True]
     assert (told["unknown"]["count"], told["others"]["count"], told["tables_unknown"]) == (2, 2, "a directory cannot be read")
     told = assert_keeps("check", report_of("json", look.judgement, look.facts, Shown(statements=not_told("lost the server."))))["statements"]
-    assert (told["source"], told["notes"]) == ("", ["The statements could not be told: lost the server."])
+    assert (told["source"], told["notes"]) == ("", ["The statements could not be read: lost the server."])
 
 
 @pytest.mark.parametrize("path", [path for path in GOLDEN if path.name in ("check.json", "facts.json")], ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -214,7 +214,7 @@ def test_each_table_can_be_named(facts_file: Path, name: str, title: str) -> Non
         (("a.b.c",), "a.b.c may be several tables: write `a`.`b.c` or `a.b`.`c`"),
         (("mysql.user",), "one of the server's own tables"),
         (("",), "names no database"),
-        (("shop.orders", "--since", "soon"), "is no duration"),
+        (("shop.orders", "--since", "soon"), "is not a duration"),
         (("shop.orders", "--format", "xml"), "'xml' is not one of"),
         (("shop.orders", "--history", "/nowhere/h.sqlite"), "/nowhere/h.sqlite"),
     ],

@@ -43,7 +43,7 @@ def test_where_no_server_was_looked_at_nothing_is_said_to_hold_on_it() -> None:
     """A proof that was copied from another server read "holds: the change is recommended"."""
     known = kept([{"server": "another"}])
     text = " ".join(as_text(standings(known, None, ""), known, "no server answers").split())
-    assert " holds if it is of this server, and as far as its age tells: the change is recommended" in text
+    assert " valid as far as its age shows, if it is of this server: the change is recommended" in text
     assert " holds: " not in text
 
 

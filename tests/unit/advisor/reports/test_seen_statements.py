@@ -41,7 +41,7 @@ def test_an_insert_lets_others_read_where_there_are_no_holes() -> None:
 @pytest.mark.parametrize("begin", ["lock tables", "lock table"])
 def test_locks_that_last_are_said_to_be_in_no_time(begin: str) -> None:
     said = locks_of(kind(f"{begin} posts write, users read", reads=("forum.users",)))
-    assert said == "locks forum.posts, forum.users until UNLOCK TABLES: its own time is the wait for that, how long it then held is not told"
+    assert said == "locks forum.posts, forum.users until UNLOCK TABLES: its own time is the wait for the lock; how long it held the lock is not known"
 
 
 def test_further_kinds_are_where_the_reader_can_look() -> None:
@@ -51,10 +51,10 @@ def test_further_kinds_are_where_the_reader_can_look() -> None:
 
 
 def test_what_began_just_now_or_could_not_be_told_is_not_none() -> None:
-    assert heading(SeenStatements("a test", 0.0)) == "Statements on MyISAM tables: watched since just now, told by a test"
+    assert heading(SeenStatements("a test", 0.0)) == "Statements on MyISAM tables: watched since just now, reported by a test"
     seen = not_told("lost the server.")
-    assert heading(seen) == "Statements on MyISAM tables: not told"
-    assert remarks(seen) == ["The statements could not be told: lost the server."]
+    assert heading(seen) == "Statements on MyISAM tables: not known"
+    assert remarks(seen) == ["The statements could not be read: lost the server."]
 
 
 def test_what_a_share_is_of_is_said_where_there_is_one() -> None:

@@ -60,7 +60,7 @@ def test_without_systemd_there_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "--all", "../x", "a b", "a;b", "x.socket/..", ".service", "é"])
 def test_what_is_no_name_is_refused(name: str) -> None:
-    with pytest.raises(UserError, match="no name of a systemd service"):
+    with pytest.raises(UserError, match="not the name of a systemd service"):
         full_name(name)
 
 

@@ -82,20 +82,20 @@ def test_what_is_applied_is_what_is_shown(service: Service) -> None:
 
 def test_without_a_service_the_remedies_are_for_whoever_asks() -> None:
     text = rights_as_text("As x", SIGHTS["without-files"], None)
-    assert f"\nWhat shows it:\n- {READ_FILES}\n" in text
+    assert f"\nTo see it:\n- {READ_FILES}\n" in text
     assert "--apply" not in text
 
 
 def test_nothing_to_do_is_said() -> None:
     seen = [sight for sight in SIGHTS["without-files"] if sight.state == "seen"]
-    assert rights_as_text("As x", seen, None).endswith("Everything that is here is seen.\n")
+    assert rights_as_text("As x", seen, None).endswith("Everything that exists here can be seen.\n")
 
 
 def test_what_is_switched_off_is_told_and_how_to_have_it() -> None:
     seen = [sight for sight in SIGHTS["without-files"] if sight.state == "seen"]
     text = rights_as_text("As x", [*seen, Sight("w", "waits", "off", "waits", "it is off", "x=ON, then restart")], None)
-    assert "waits, which no right shows: it is off. To have it: x=ON, then restart\n" in text
-    assert text.endswith("Everything that is here and switched on is seen.\n")
+    assert "waits (no right can show it): it is off. To see it: x=ON, then restart\n" in text
+    assert text.endswith("Everything that exists here and is switched on can be seen.\n")
 
 
 def test_no_name_steers_the_terminal(service: Service) -> None:

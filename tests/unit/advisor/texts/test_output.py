@@ -131,7 +131,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "folder").mkdir()
     for name in ("fifo", "folder"):
-        with pytest.raises(UserError, match="is no file"):
+        with pytest.raises(UserError, match="is not a file"):
             write_whole(tmp_path / name, "lost")
     with pytest.raises(UserError, match="Not a directory"):
         write_whole(facts_file(tmp_path) / "report", "")
@@ -184,7 +184,7 @@ def test_no_descriptor_stays_open(tmp_path: Path, theirs: Path) -> None:
     [
         ("check", "gone/report.txt", "cannot write {}: No such file or directory. Give another --output."),
         ("snapshot", "gone/facts.json", "cannot write {}: No such file or directory. Give another --output."),
-        ("check", "folder/fifo", "nothing is written to {}: it is there already, and is no file. Give another --output."),
+        ("check", "folder/fifo", "nothing is written to {}: it is there already, and is not a file. Give another --output."),
         ("plan", "folder", "{} already holds plan.sql: choose another directory, or move them away."),
     ],
 )

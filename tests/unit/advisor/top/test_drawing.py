@@ -149,7 +149,7 @@ def test_of_a_server_that_does_not_answer_the_last_look_stays_with_its_time() ->
 
 def test_before_the_first_look_nothing_is_claimed() -> None:
     shown = text_of(Scene("here"))
-    assert "The first look at the server is under way." in shown
+    assert "The first look at the server is still running." in shown
     assert re.findall(r"\d", "".join(shown.splitlines()[1:])) == []
 
 
@@ -203,14 +203,14 @@ def test_the_key_of_statements_is_named_where_they_are_watched() -> None:
     for page in (LIST, STATEMENTS):
         shown = text_of(replace(watched, view=View(page=page)))
         assert " t statements" in shown.splitlines()[-1]
-    assert "watched since just now, told by a test" in shown
+    assert "watched since just now, reported by a test" in shown
 
 
 def test_statements_that_could_not_be_told_say_why_and_no_option_of_another_command() -> None:
     scene = made_up(HOT, view=View(page=STATEMENTS))
     assert scene.moment is not None
     shown = text_of(replace(scene, moment=replace(scene.moment, statements=not_told("lost the server."))))
-    assert "The statements could not be told: lost the server." in shown
+    assert "The statements could not be read: lost the server." in shown
     gathered = Gathered()
     for number in range(12):
         gathered.add(b"SELECT a%d FROM orders" % number, b"shop", Sums(1, 1.0))

@@ -57,7 +57,7 @@ def test_a_watch_that_fails_says_why_and_is_begun_anew() -> None:
     begun[0].error = ServerLostError("lost the server.")
     failed = looks._statements(FACTS)
     assert failed is not None
-    assert failed.notes == ("The statements could not be told: lost the server.",)
+    assert failed.notes == ("The statements could not be read: lost the server.",)
     assert begun[0].closed == 1
     assert looks._statements(FACTS) == SeenStatements("a test", 0.0)
     looks.close()

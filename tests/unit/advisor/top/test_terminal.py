@@ -37,7 +37,7 @@ def test_after_a_fault_of_ours_too(where: str) -> None:
 def test_a_filter_can_be_typed_in_any_letters_and_the_screen_is_left_by_a_key() -> None:
     waiting = FAULTY.replace("raise ZeroDivisionError", "import time; time.sleep(60); raise ZeroDivisionError")
     with on_terminal("-c", waiting, "look", program=sys.executable) as terminal:
-        terminal.wait_for("The first look at the server is under way.")
+        terminal.wait_for("The first look at the server is still running.")
         assert terminal.is_whole_screen
         terminal.press("/größe\x7f")
         terminal.wait_for("holds: größ_")

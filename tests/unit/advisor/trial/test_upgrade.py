@@ -86,7 +86,7 @@ def test_remedies_are_for_what_it_ended_by() -> None:
 def test_a_row_that_breaks_its_own_constraint_is_not_the_upgrades(code: int) -> None:
     told = remedy_of([Problem("INSERT", code, "CONSTRAINT `positive` failed for `s`.`t`")], quote_table("s", "t"), BY_FILES)
     assert "no matter of the upgrade" in told
-    assert "Mend such rows" in told
+    assert "Correct such rows" in told
     assert "dump" not in told
 
 

@@ -144,20 +144,20 @@ def test_what_is_there_of_a_file_that_was_cut_off_is_used(tmp_path: Path) -> Non
     ("content", "says"),
     [
         (b"", "empty, or cut off"),
-        (b"hello", "line 1: it is no gzip, or damaged"),
-        (b"\0" * 4096, "line 1: it is no gzip"),
-        (gzip.compress(b"# Time: 1\n", mtime=0), "is no workload of myisam-advisor"),
-        (gzip.compress(b'{"format": "other"}\n', mtime=0), "is no workload of myisam-advisor"),
+        (b"hello", "line 1: it is not a gzip file, or it is damaged"),
+        (b"\0" * 4096, "line 1: it is not a gzip"),
+        (gzip.compress(b"# Time: 1\n", mtime=0), "is not a myisam-advisor workload"),
+        (gzip.compress(b'{"format": "other"}\n', mtime=0), "is not a myisam-advisor workload"),
         (gzip.compress(b'{"format": "myisam-advisor workload", "version": 2}\n', mtime=0), "version 2; this program reads 1"),
-        (gzip.compress(b"{" * 100_000 + b"\n", mtime=0), "line 1: it is no JSON object"),
+        (gzip.compress(b"{" * 100_000 + b"\n", mtime=0), "line 1: it is not a JSON object"),
         (gzip.compress(b"{\xff}\n", mtime=0), "line 1: it is not UTF-8"),
-        (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "source": 5}\n', mtime=0), "line 1: source is no text"),
-        (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "note": {"a": 1}}\n', mtime=0), "line 1: note is no object of texts"),
-        (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "began_at_microseconds": "now"}\n', mtime=0), "is no whole number"),
+        (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "source": 5}\n', mtime=0), "line 1: source is not text"),
+        (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "note": {"a": 1}}\n', mtime=0), "line 1: note is not an object of texts"),
+        (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "began_at_microseconds": "now"}\n', mtime=0), "is not a whole number"),
         (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "began_at_microseconds": 99999999999999999}\n', mtime=0), "line 1: began_at_microseconds is before 1995 or after 2999"),
         (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "began_at_microseconds": 5}\n', mtime=0), "line 1: began_at_microseconds is before 1995 or after 2999"),
         (gzip.compress(b'{"format": "myisam-advisor workload", "version": 1, "resolution_microseconds": 86400000001}\n', mtime=0), "resolution_microseconds is longer than a day"),
-        (gzip.compress("é☃ no workload\n".encode(), mtime=0), "line 1: it is no event"),
+        (gzip.compress("é☃ no workload\n".encode(), mtime=0), "line 1: it is not an event"),
     ],
 )  # fmt: skip
 def test_what_is_no_workload_is_named(tmp_path: Path, content: bytes, says: str) -> None:
@@ -178,7 +178,7 @@ GOOD = '[1,1700000000000000,3,null,"x",null,null,null,null,false]'
     ],
 )  # fmt: skip
 def test_a_line_that_is_no_event_is_named(tmp_path: Path, line: str) -> None:
-    with pytest.raises(UserError, match="a, line 3: it is no event"):
+    with pytest.raises(UserError, match="a, line 3: it is not an event"):
         read(packed(tmp_path / "a", HEAD, GOOD, line))
 
 
@@ -187,7 +187,7 @@ def test_a_line_that_is_no_event_is_named(tmp_path: Path, line: str) -> None:
     [
         (GOOD.replace("1700000000000000", "32503680000000000"), "it began before 1995 or after 2999"), (GOOD.replace("1700000000000000", "999999999999999999"), "it began before 1995 or after 2999"),
         (GOOD.replace("1700000000000000", "788918399999999"), "it began before 1995 or after 2999"), (GOOD.replace(",3,", ",86400000001,"), "it took longer than a day"),
-        (GOOD.replace(",3,", ",-3,"), "it is no event"), (GOOD.replace("x", "x" * (MAXIMUM_STATEMENT_BYTES + 1)), "its statement is longer than 16 MiB"),
+        (GOOD.replace(",3,", ",-3,"), "it is not an event"), (GOOD.replace("x", "x" * (MAXIMUM_STATEMENT_BYTES + 1)), "its statement is longer than 16 MiB"),
     ],
     ids=["3000", "far", "1994", "long", "negative", "16 MiB"],
 )  # fmt: skip
@@ -198,7 +198,7 @@ def test_an_event_that_no_server_has_is_named(tmp_path: Path, line: str, says: s
 
 @pytest.mark.parametrize("character", ["\u0100", "\u0fff", "\U0001f600", "\\ud83d\\ude00", "\\\\\\u0100"])
 def test_characters_that_no_byte_is_written_as_are_refused(tmp_path: Path, character: str) -> None:
-    with pytest.raises(UserError, match="a, line 2: it is no event"):
+    with pytest.raises(UserError, match="a, line 2: it is not an event"):
         read(packed(tmp_path / "a", HEAD, GOOD.replace("x", "a" + character)))
 
 
@@ -213,7 +213,7 @@ def test_a_hostile_line_takes_bounded_memory(tmp_path: Path, filler: str) -> Non
         file.write("\U0001f600".encode() + GOOD.partition("x")[2].encode() + b"\n")
     tracemalloc.start()
     try:
-        with pytest.raises(UserError, match="a, line 2: it is no event"):
+        with pytest.raises(UserError, match="a, line 2: it is not an event"):
             read(tmp_path / "a")
         assert tracemalloc.get_traced_memory()[1] < 100 << 20
     finally:
@@ -225,9 +225,9 @@ def test_a_hostile_line_takes_bounded_memory(tmp_path: Path, filler: str) -> Non
     [
         ('{"statements": 2}', "line 3: 2 statements were written, 1 is there"),
         ("{}", "line 3: it does not say how many statements were written"),
-        ('{"statements": 1, "left_out": []}', "left_out is no object of counts"),
-        ('{"statements": 1, "left_out": {"a": -1}}', "left_out is no object of counts"),
-        ('{"statements": 1, "left_out": {"a": true}}', "left_out is no object of counts"),
+        ('{"statements": 1, "left_out": []}', "left_out is not an object of counts"),
+        ('{"statements": 1, "left_out": {"a": -1}}', "left_out is not an object of counts"),
+        ('{"statements": 1, "left_out": {"a": true}}', "left_out is not an object of counts"),
         ('{"statements": 1}\n' + GOOD, "line 4: there is more behind the last line"),
     ],
 )  # fmt: skip
@@ -267,7 +267,7 @@ def test_what_cannot_be_opened_is_named(tmp_path: Path, name: str) -> None:
 
 def test_a_pipe_is_no_workload_and_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UserError, match="no regular file"):
+    with pytest.raises(UserError, match="not a regular file"):
         read_workload(tmp_path / "pipe")
 
 

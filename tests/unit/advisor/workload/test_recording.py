@@ -60,7 +60,7 @@ def test_our_own_statements_are_left_out(tmp_path: Path) -> None:
     ("content", "says"),
     [
         (b"", "is empty: nothing was logged"), (b"\0" * 5000, "holds zero bytes alone"), (GENERAL, "looks like a general log. Give it as --general-log"),
-        (b"LOG:  statement: SELECT 1\n" * 9, "is no slow log of MySQL or MariaDB"), (b"\x7fELF" + bytes(range(256)) * 9, "is no slow log of MySQL or MariaDB"),
+        (b"LOG:  statement: SELECT 1\n" * 9, "is not a slow log of MySQL or MariaDB"), (b"\x7fELF" + bytes(range(256)) * 9, "is not a slow log of MySQL or MariaDB"),
         (ENTRY % (1, 8, b"# administrator command: Ping"), "holds no statement: of its 1 entries were left out: 1 \\(administrator command\\)"),
         (ENTRY % (1, 8, b"LOAD DATA INFILE 'x' INTO TABLE t"), "holds no statement: of its 1 entries were left out: 1 \\(LOAD DATA\\)"),
         (gzip.compress(LOG)[:20] + b"\xff" * 90, "packed by gzip, and damaged"),
@@ -77,7 +77,7 @@ def test_a_slow_log_is_no_general_log(tmp_path: Path) -> None:
         record_log(source_named("general_log"), log_of(tmp_path, LOG), tmp_path / "w")
 
 
-@pytest.mark.parametrize(("name", "says"), [("missing", "No such file"), (".", "it is a directory"), ("/dev/null", "it is no file"), ("\0", "null (byte|character)")])
+@pytest.mark.parametrize(("name", "says"), [("missing", "No such file"), (".", "it is a directory"), ("/dev/null", "it is not a file"), ("\0", "null (byte|character)")])
 def test_what_cannot_be_read_is_named(tmp_path: Path, name: str, says: str) -> None:
     with pytest.raises(UserError, match=rf"cannot read the slow log .*{says}.* Give the path"):
         record_log(source_named("slow_log"), tmp_path / name, tmp_path / "w")

@@ -98,7 +98,7 @@ def test_what_is_no_file_is_no_damaged_table(data: Path, scan: Scan, kind: str, 
         path.symlink_to("/dev/ptmx" if kind.endswith("device") else place)
     found = scan(data)
     assert names(found) == {"db.sound"}
-    assert "db.odd (it is no regular file)" in told(found)
+    assert "db.odd (it is not a regular file)" in told(found)
     assert totals(found)["crashed_tables"] == 0
 
 

@@ -103,7 +103,7 @@ def test_an_index_that_lies_in_a_table_of_its_own_is_left_out() -> None:
         (with_keys([PRIMARY, PLAIN]).replace(b"PRIMARY\xff", b"PRIMARYx"), "name for each of 2 indexes"),
         (with_keys([PRIMARY]).replace(b"\xffPRIMARY", b"xPRIMARY"), "name for each of 1 indexes"),
         (with_keys([("", 0, 1, 0)]), "name for each of 1 indexes"),
-        (with_keys([PRIMARY]).replace(b"PRIMARY", b"PRIM\xc3RY"), "no text"),
+        (with_keys([PRIMARY]).replace(b"PRIMARY", b"PRIM\xc3RY"), "not text"),
         (with_keys([(str(number), 0, 1, 0) for number in range(256)]), "256 indexes of 256 columns"),
         (with_keys([("k", 0, 40, 0)]), "1 indexes of 40 columns"),
     ],

@@ -54,7 +54,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 def test_every_reader_of_yaml_refuses_it_briefly_and_names_the_line(tmp_path: Path, kind: str, what: str) -> None:
     path = tmp_path / "file.yaml"
     path.write_text(HOSTILE[what])
-    with pytest.raises(UserError, match=r"file\.yaml, line \d+: no YAML: .*(nested|values|number of|is there twice)") as caught:
+    with pytest.raises(UserError, match=r"file\.yaml, line \d+: not valid YAML: .*(nested|values|number of|is there twice)") as caught:
         READERS[kind](path)
     assert len(str(caught.value)) <= 400
 
@@ -116,7 +116,7 @@ def test_what_is_no_yaml_is_one_error(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"a": NaN}', "NaN is no number"), ('{"a": -Infinity}', "-Infinity is no number"), ('{"a": ' + "9" * 5000 + "}", "a number of 5000 characters"), ("[" * 100_000, "nested too deeply"),
+        ('{"a": NaN}', "NaN is not a number"), ('{"a": -Infinity}', "-Infinity is not a number"), ('{"a": ' + "9" * 5000 + "}", "a number of 5000 characters"), ("[" * 100_000, "nested too deeply"),
         ("[" * 100_000 + "]" * 100_000, "nested too deeply"), ('{"a": "\\ud800"}', "half of a character"), ('{"\\ud800": 1}', "half of a character"), ("[" + "{}," * 500_000 + "{}]", "more than 100 MiB"), ("{", "Expecting"),
     ],
 )  # fmt: skip

@@ -42,7 +42,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, named: bool,
             listener.bind(str(path))
     else:
         path = Path("/dev/zero")
-    with pytest.raises(ForeignFileError, match="no regular file"):
+    with pytest.raises(ForeignFileError, match="not a regular file"):
         opened(ForeignFiles(), path, named=named)
 
 
@@ -76,7 +76,7 @@ def test_a_link_is_followed_only_to_a_file_of_the_owner_that_is_named(tmp_path: 
 def test_a_link_to_a_device_or_to_itself_is_refused(tmp_path: Path, named: bool) -> None:
     (tmp_path / "tty").symlink_to("/dev/ptmx")
     (tmp_path / "loop").symlink_to("loop")
-    with pytest.raises(ForeignFileError, match="no regular file"):
+    with pytest.raises(ForeignFileError, match="not a regular file"):
         opened(ForeignFiles(os.geteuid()), tmp_path / "tty", named=named)
     with pytest.raises(OSError, match="symbolic links"):
         opened(ForeignFiles(os.geteuid()), tmp_path / "loop", named=named)
@@ -107,7 +107,7 @@ def test_what_is_told_of_a_file_is_told_only_where_it_would_be_opened(tmp_path: 
     own, others = ForeignFiles(os.geteuid()), ForeignFiles(OTHER_UID)
     assert own.status(str(tmp_path / "link")).st_size == own.status(str(tmp_path / "file")).st_size == 4
     for files, name, why in (
-        (own, "loop", "circle"), (own, "nothing", "leads nowhere"), (own, "fifo", "no regular file"), (others, "file", "another user"),
+        (own, "loop", "circle"), (own, "nothing", "leads nowhere"), (own, "fifo", "not a regular file"), (others, "file", "another user"),
         (others, "link", "another user"), (ForeignFiles(), "link", "symbolic link"), (own, "a\0b", "none that a file can have"),
     ):  # fmt: skip
         with pytest.raises(ForeignFileError, match=why):

@@ -45,7 +45,7 @@ def test_what_is_neither_is_refused_with_what_to_write(text: str) -> None:
 def test_a_thousand_digits_are_no_size_and_no_time() -> None:
     endless = "9" * 1000
     assert size_in(endless) == seconds_in(endless) == math.inf
-    with pytest.raises(BadParameter, match="is no size"):
+    with pytest.raises(BadParameter, match="is not a size"):
         Size().convert(endless, None, None)
     with pytest.raises(BadParameter, match="is longer than a day"):
         Duration().convert(endless, None, None)

@@ -91,7 +91,7 @@ def test_a_file_that_others_may_read_is_left_out_or_refused(tmp_path: Path, mode
 )  # fmt: skip
 def test_a_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = login_file(tmp_path, content)
-    with pytest.raises(LoginFileError, match=rf"{path} is no login file, or a damaged one: make it anew"):
+    with pytest.raises(LoginFileError, match=rf"{path} is not a login file, or a damaged one: make it anew"):
         read_login_file(path)
 
 
@@ -99,7 +99,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:
 def test_what_is_no_file_is_named_at_once(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "login"
     path.mkdir() if kind == "directory" else os.mkfifo(path, 0o600)
-    with pytest.raises(LoginFileError, match=r"is no file|Is a directory"):
+    with pytest.raises(LoginFileError, match=r"is not a file|Is a directory"):
         read_login_file(path)
 
 

@@ -153,7 +153,7 @@ def test_what_is_included_and_is_no_file_is_named_at_once(tmp_path: Path, kind: 
         included.mkdir()
     main = tmp_path / "my.cnf"
     main.write_text(f"!includedir {included.parent}\n[client]\nuser=u\n")
-    with pytest.raises(UserError, match=rf"{included}.*(is no file|Is a directory)"):
+    with pytest.raises(UserError, match=rf"{included}.*(is not a file|Is a directory)"):
         read_option_files([main])
 
 
@@ -210,10 +210,10 @@ def test_the_environment_says_what_no_file_says(tmp_path: Path) -> None:
     del said["MYSQL_HOST"]
     assert target_from_options([empty], further=Further(environment=said)).socket == Path("/run/env.sock")
     assert not target_from_options([empty], further=Further(environment=said)).is_found
-    with pytest.raises(UserError, match="port 'many' from the environment variable MYSQL_TCP_PORT is no port number"):
+    with pytest.raises(UserError, match="port 'many' from the environment variable MYSQL_TCP_PORT is not a port number"):
         target_from_options([empty], host="h", further=Further(environment={"MYSQL_TCP_PORT": "many"}))
     for odd in ("\u00b2", "\u0663", "9" * 5000, "-1", "0", "65536", "1e3"):
-        with pytest.raises(UserError, match="is no port number: give one from 1 to 65535"):
+        with pytest.raises(UserError, match="is not a port number: give one from 1 to 65535"):
             target_from_options([empty], host="h", further=Further(environment={"MYSQL_TCP_PORT": odd}))
 
 

@@ -102,7 +102,7 @@ def test_an_error_does_not_repeat_a_value_of_any_length() -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_a_number_that_is_not_finite_is_refused(number: float) -> None:
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         quote_value(number)
 
 

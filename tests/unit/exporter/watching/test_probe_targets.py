@@ -39,7 +39,7 @@ def test_a_grant_that_is_none_is_named(tmp_path: Path, entry: str) -> None:
 
 @pytest.mark.parametrize("entry", ['host: ""', "host: ", "host: [x]", "host: 5", 'host: "a\\nb"', 'socket: ""', "socket: {a: b}", "socket: true", 'socket: "/run/a\\0b"', "host: x, port: true", "host: x, port: 0"])
 def test_a_place_that_is_none_is_an_error_and_not_this_machine(tmp_path: Path, entry: str) -> None:
-    with pytest.raises(UserError, match=r"t\.yaml: target b: .* is no (host or socket|port for it)\."):
+    with pytest.raises(UserError, match=r"t\.yaml: target b: .* is not a (host or socket\.|port number: give one from 1 to 65535\.)"):
         read(tmp_path, f"  b: {{{entry}}}\n")
 
 

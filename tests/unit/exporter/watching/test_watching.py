@@ -95,7 +95,7 @@ def test_patterns_match_whole_names() -> None:
     choice = chooser.choose(tables(*((name, 1, 1, 0, None, None) for name in ("t1", "t2", "at1", "t22"))))
     assert [name for _, name in names_of(choice.shown)] == ["t1", "t22"]
     assert choice.omitted_count == 2
-    with pytest.raises(UserError, match="no regular expression"):
+    with pytest.raises(UserError, match="not a valid regular expression"):
         table_pattern("(", "--x")
 
 

@@ -271,8 +271,8 @@ def test_logins_that_wait_are_few_and_fewer_of_one_peer() -> None:
     [
         ("", "is empty"),
         ("# nothing yet\n", "is empty"),
-        (f"basic_auth_users: {{me: '{'$2y$99$' + 'a' * 53}'}}", "no bcrypt hash"),
-        (f"basic_auth_users: {{me: '{'$2y$10$' + '!' * 53}'}}", "no bcrypt hash"),
+        (f"basic_auth_users: {{me: '{'$2y$99$' + 'a' * 53}'}}", "not a bcrypt hash"),
+        (f"basic_auth_users: {{me: '{'$2y$10$' + '!' * 53}'}}", "not a bcrypt hash"),
         (f"basic_auth_users: {{me: '{f'$2y${MAXIMUM_COST + 1}$' + 'a' * 53}'}}", "htpasswd"),
         ("rate_limit: {interval: 1s, burst: 0}", "a burst of 1 or more"),
         ("rate_limit: {interval: 0s, burst: 1}", "an interval above 0"),
@@ -306,7 +306,7 @@ def test_nothing_is_waited_for_that_is_no_file(tmp_path: Path, section: str, kin
 
 def test_a_configuration_that_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "web.yaml")
-    with pytest.raises(UserError, match=r"cannot read the web configuration .*: it is no regular file"):
+    with pytest.raises(UserError, match=r"cannot read the web configuration .*: it is not a regular file"):
         read_web_config(tmp_path / "web.yaml")
 
 

@@ -12,7 +12,7 @@ def test_the_lines_stand_in_the_servers_section(on_mysql: RecordedLook) -> None:
     read.read_string(text)
     assert dict(read["mysqld"]) == {"myisam_recover_options": "BACKUP,QUICK", "table_open_cache": "400"}
     # A statement sets the second at once.
-    assert "# recovery-disabled; now: OFF; in force from the next restart on\n" in text
+    assert "# recovery-disabled; now: OFF; takes effect at the next restart\n" in text
     assert "# table-cache-too-small; now: 64\n" in text
 
 

@@ -44,7 +44,7 @@ def test_a_part_that_has_nothing_to_say_is_left_out(look: RecordedLook) -> None:
     crashed = [finding for finding in look.judgement.findings if finding.rule == "table-crashed"]
     script = plan_text("sql", plan_of(look, crashed))
     assert [name for name in PARTS if heading(name) in script] == ["Offline", "Rollback", "Verification"]
-    assert "Fed to a client as it is, nothing runs." in script
+    assert "Run as it is, this script changes nothing." in script
     assert len(script.splitlines()) <= 40
     assert live(script) == []
 
@@ -70,7 +70,7 @@ def test_every_finding_has_its_evidence(look: RecordedLook) -> None:
 
 def test_a_setting_that_wants_a_restart_is_not_said_to_survive_one(on_mysql: RecordedLook) -> None:
     alone = plan_text("sql", plan_of(on_mysql, [one for one in on_mysql.judgement.findings if one.rule == "recovery-disabled"]))
-    assert "my.cnf and init_file: in force from the next restart on" in alone
+    assert "my.cnf and init_file: takes effect at the next restart" in alone
     assert "my.cnf and init_file: so that it survives a restart" in plan_text("sql", plan_of(on_mysql))
 
 
@@ -85,7 +85,7 @@ def test_what_no_statement_mends_is_not_called_nothing_to_change(look: RecordedL
     by_hand = [one for one in look.judgement.findings if not (one.commands or one.my_cnf or one.init_file)]
     assert by_hand
     script = plan_text(form, plan_of(look, by_hand))
-    assert "No statement and no setting mends what was found." in script
+    assert "No statement and no setting fixes what was found." in script
     assert "Nothing to change." not in script
 
 

@@ -18,7 +18,7 @@ def test_one_select_of_each_kind_on_copied_tables_is_asked() -> None:
         event(1, 4, b"SELECT id FROM other", 1),
         event(1, 5, b"SELECT w.id FROM words w JOIN other o USING (id)", 1),
         event(1, 6, b"SELECT 1", 1),
-        event(1, 7, b"SELECT id FROM words", None),  # the recording tells no rows: it may be any number
+        event(1, 7, b"SELECT id FROM words", None),  # the recording has no row counts: it may be any number
     ]
     assert selects(asked, Judging(), COPIED) == [first]
 

@@ -25,7 +25,7 @@ def test_errors_are_called_other_than_recorded_only_where_the_recording_tells_er
     result = a_result()
     told = dataclasses.replace(result, fidelity=dataclasses.replace(result.fidelity, errors_recorded=True))
     unknown, known = (" ".join(as_text(one).split()) for one in (result, told))
-    assert "failed here; the recording does not tell whether there, too: 3 x insert into log values(?+) (error 1062)" in unknown
+    assert "failed here; the recording does not show whether it failed there too: 3 x insert into log values(?+) (error 1062)" in unknown
     assert "other than recorded: 10 x select count(*) from log (2 rows, not 1)" in unknown
     assert "other than recorded: 3 x insert into log values(?+) (error 1062)" in known
 
@@ -126,7 +126,7 @@ def test_a_part_of_a_recording_without_times_is_told_in_statements() -> None:
     assert "1,200 of 30,600 recorded statements, 4 % of the statements. More" in text
     assert "not in it: 2 % of the recorded statements: select 0 from t" in text
     assert "not in it: 3 more kinds" in text
-    assert "tells no times: what has weight in the rest of it is not known. What it says" in text
+    assert "has no times: how much the rest of it weighs is not known. What it says" in text
     assert "kept as no proof" in text
     assert "their time" not in text
 

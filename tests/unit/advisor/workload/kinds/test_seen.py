@@ -76,7 +76,7 @@ def test_what_a_source_does_not_tell_is_unknown_and_no_zero() -> None:
 
 
 def test_nothing_seen_is_said_so() -> None:
-    assert "none in 10 s, told by a test" in told(seen())
+    assert "none in 10 s, reported by a test" in told(seen())
 
 
 def test_kinds_beyond_the_bound_are_counted_together_and_nothing_is_said_of_their_tables() -> None:

@@ -63,9 +63,9 @@ def test_the_text_of_newer_servers_is_in_a_union(tmp_path: Path) -> None:
     ("program", "said"),
     [
         (made("_Z16dispatch_commandP3THDPw"), "unknown build.*abcdef01.*_Z16dispatch_commandP3THDPw.*LAYOUTS"),
-        (made("main"), r"process 7 \(which is gone\) is no server: .*Name the server's own socket"), (made(kind=1), "is no server"),
+        (made("main"), r"process 7 \(which is gone\) is not a server: .*Name the server's own socket"), (made(kind=1), "is not a server"),
         (made(code=b"\x48\x89\x5c\x24"), "begins with 48895c24, no push"), (made(machine=183), "another processor"),
-        (b"", "too long"), (b"#!/bin/sh\n".ljust(100), "no ELF"), (made()[:-1], "outside of the file"),
+        (b"", "too long"), (b"#!/bin/sh\n".ljust(100), "not an ELF"), (made()[:-1], "outside of the file"),
         (made()[:40] + struct.pack("<Q", 1 << 62) + made()[48:], "outside of the file|no known form"),
         (made()[:60] + b"\xff\xff" + made()[62:], "no known form"),
     ],
@@ -76,7 +76,7 @@ def test_what_is_not_known_is_refused_with_the_reason(program: bytes, said: str,
         found(program, tmp_path)
 
 
-@pytest.mark.parametrize(("comm", "said"), [("mysqld", "unknown build.*functions dispatch_command: none"), ("proxysql", r"process 7 \(proxysql\) is no server")])
+@pytest.mark.parametrize(("comm", "said"), [("mysqld", "unknown build.*functions dispatch_command: none"), ("proxysql", r"process 7 \(proxysql\) is not a server")])
 def test_who_has_no_such_function_is_a_server_by_its_name_alone(comm: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "7").mkdir()
     (tmp_path / "7" / "comm").write_text(f"{comm}\n", "ascii")
