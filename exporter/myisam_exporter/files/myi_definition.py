@@ -180,7 +180,8 @@ class Definition:
     """What does not change while the table lives: one object for all tables of the same shape.
 
     `auto_increment_maximum` is what the counter's column can hold, None without one that the engine keeps, and `counter_index` is the number of
-    its index, 0 without one. `keys` is None where there is no room for them: see Definitions.
+    its index, 0 without one. `keys` is None where there is no room for them: see Definitions. `estimated` is how many parts each index has,
+    which the header of each table is asked with; below 0 of a SPATIAL one.
     """
 
     maximum_data_bytes: int
@@ -193,6 +194,7 @@ class Definition:
     counter_index: int
     redundant: tuple[Redundant, ...]
     keys: tuple[Key, ...] | None
+    estimated: tuple[int, ...] | None = None
 
 
 class Definitions:
@@ -244,7 +246,7 @@ class Definitions:
         if self._kept_bytes + bytes_more > self.maximum_bytes and not self._counted:
             self._count()
         if self._kept_bytes + bytes_more > self.maximum_bytes:
-            return replace(definition, keys=None)
+            return replace(definition, keys=None, estimated=None)
         self._intern(own)
         self._kept_bytes += bytes_more
         return replace(definition, keys=own)
@@ -294,6 +296,7 @@ def _parsed(data: bytes, key_count: int, variable_rows: bool) -> Definition:
         base[16],
         _redundant(keys, columns),
         tuple(keys),
+        tuple([-key.part_count if key.kind == "rtree" else key.part_count for key in keys]),
     )
 
 

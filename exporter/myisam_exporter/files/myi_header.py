@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM, Definition, Definitions, HeaderError, Key
+from myisam_exporter.files.myi_definition import INTEGER_MAXIMUM, Definition, Definitions, HeaderError
 
 __all__ = [
     "FIRST_READ_BYTES", "NO_HEADER", "OPEN_COUNT_BYTES", "OPEN_COUNT_POSITION", "Header", "HeaderError", "header_length", "lacks_estimates",
@@ -169,7 +169,7 @@ def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHe
     enabled = int.from_bytes(data[key_map : key_map + 8], "big")
     definition = definitions.of(data[base_position:length], key_count, row_format != FIXED)
     estimates = rows_per_key.unpack_from(data, statistics) if rows else ()
-    if 0 in estimates and lacks_estimates(estimates, definition.keys, enabled):
+    if 0 in estimates and lacks_estimates(estimates, definition.estimated, enabled):
         flags |= NOT_ANALYZED
     counts = rows, deleted, split, index_bytes, data_bytes, free_bytes, auto_increment
     small = writer, enabled, update_count, open_count, row_format, flags
@@ -182,23 +182,25 @@ def parse_packed(data: bytes, length: int, definitions: Definitions) -> PackedHe
     return tuple.__new__(PackedHeader, (packed, definition))
 
 
-def lacks_estimates(estimates: Sequence[int], keys: Sequence[Key] | None, enabled: int) -> bool:
+def lacks_estimates(estimates: Sequence[int], counts: Sequence[int] | None, enabled: int) -> bool:
     """Whether one is missing that ANALYZE TABLE would make, of estimates for the parts of all indexes among which is a 0.
 
+    `counts` are the parts of each (Definition.estimated), None where nothing is known of them: then a 0 is believed.
+
     It passes over a disabled index, and leaves zeros at the end for each SPATIAL one: mi_open.c takes a part from its count (MySQL 9.7 four), so what
-    stands behind such an index is out of place by so many. Tried on MySQL 5.5 and 9.7, MariaDB 10.11 and 11.8. Without the indexes a 0 is believed.
+    stands behind such an index is out of place by so many. Tried on MySQL 5.5 and 9.7, MariaDB 10.11 and 11.8.
     """
     place = 0
-    for number, key in enumerate(keys or ()):
-        if key.kind == "rtree":
-            rest = (keys or ())[number:]
-            spatial = sum(one.kind == "rtree" for one in rest)
+    for number, count in enumerate(counts or ()):
+        if count < 0:
+            rest = (counts or ())[number:]
+            spatial = sum(one < 0 for one in rest)
             is_whole = not ~(enabled >> number) & ((1 << len(rest)) - 1)
             return is_whole and 0 in estimates[place : len(estimates) - MOST_LEFT_OF_SPATIAL * spatial]
-        if enabled >> number & 1 and 0 in estimates[place : place + key.part_count]:
+        if enabled >> number & 1 and 0 in estimates[place : place + count]:
             return True
-        place += key.part_count
-    return keys is None
+        place += count
+    return counts is None
 
 
 def _possible(counts: tuple[int, ...]) -> Iterator[int]:

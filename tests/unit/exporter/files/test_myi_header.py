@@ -225,7 +225,7 @@ PAIR, ONE, PLACE = (1, (PART, PART)), (0, (PART,)), (KEY_SPATIAL, (PART,) * 5)
     ],
 )
 def test_an_estimate_is_missing_only_where_analyze_would_make_it(shape: tuple[tuple[int, tuple[tuple[int, int, int], ...]], ...], estimates: tuple[int, ...], enabled: int, lacks: bool) -> None:
-    assert lacks_estimates(estimates, parse_header(header(keys=shape)).definition.keys, enabled) is lacks
+    assert lacks_estimates(estimates, parse_header(header(keys=shape)).definition.estimated, enabled) is lacks
 
 
 def test_without_its_indexes_a_missing_estimate_is_believed() -> None:
