@@ -121,16 +121,16 @@ def _table(found: Sequence[Tally]) -> list[str]:
         "pieces",
         *OUTCOMES,
         "not measured yet",
-        "warnings that pay",
-        "of those about speed",
-        "damage averted",
+        "warnings that hold",
+        "of speed: pay",
+        "of damage: averted",
         "of the best found",
     ]
     rows = [
         [
             one.adviser, ", ".join(sorted(one.versions)), _share(one.faults_named, one.faults), _share(one.felt_named, one.felt), _share(one.in_peace, one.others),
             _share(one.without_a_word, one.others), str(one.pieces), *(str(one.outcomes[name]) for name in OUTCOMES), str(one.unmeasured),
-            _share(one.warnings_that_pay, one.warnings), _share(one.warnings_of_speed_that_pay, one.warnings_of_speed), _share(one.averted, one.provoked), _reached(one),
+            _share(one.warnings_kept, one.warnings), _share(one.warnings_of_speed_that_pay, one.warnings_of_speed), _share(one.averted, one.provoked), _reached(one),
         ]
         for one in found
     ]  # fmt: skip
@@ -140,10 +140,10 @@ def _table(found: Sequence[Tally]) -> list[str]:
         "those that ours names were hardly searched, so that some of them may be none either. "
         "*Left in peace*: of the servers where nothing is wrong, those for which it says nothing above a notice (of the others "
         "changes count, of ours sentences too); *without a word*: those of which it says nothing at "
-        "all. *Warnings that pay*: of the changes marked warning or higher that were measured, those that improve the load by 5 % or more, the whole interval above 1; what only "
-        "writes a log or counts is none of them. *Of those about speed*: without the warnings of ours that say of nothing that it holds the server back, but warn of "
-        "damage, of memory or of a limit, and promise no speed. *Damage averted*: of the warnings of ours whose damage was provoked, "
-        "those with whose changes it never came (see below). "
+        "all. *Warnings that hold*: of the changes marked warning or higher that were measured, those that improve the load by 5 % or more, the whole interval above 1, and those "
+        "against a damage that was provoked on this server and never came with them; what only writes a log or counts is none of them. *Of speed*: those that say that "
+        "something holds the server back; ours says so of each rule, of the others all are. *Of damage*: the warnings of ours, of damage, of memory or of a limit, that were "
+        "provoked in their scenario (see below). "
         "*Of the best found*: what its whole advice gives, as a share of what the best "
         "configuration of a search gives, in the median scenario.\n",
     ]  # fmt: skip
@@ -348,7 +348,7 @@ def data(cases: Sequence[Case], found: Sequence[Tally]) -> dict[str, Any]:
                 "faults_felt": one.felt, "felt_named": one.felt_named,
                 "healthy": one.others, "left_in_peace": one.in_peace, "without_a_word": one.without_a_word, "pieces": one.pieces,
                 "outcomes": {name: one.outcomes[name] for name in OUTCOMES}, "unmeasured": one.unmeasured, "warnings": one.warnings,
-                "warnings_that_pay": one.warnings_that_pay, "warnings_of_speed": one.warnings_of_speed,
+                "warnings_that_hold": one.warnings_kept, "warnings_that_pay": one.warnings_that_pay, "warnings_of_speed": one.warnings_of_speed,
                 "warnings_of_speed_that_pay": one.warnings_of_speed_that_pay, "damage_provoked": one.provoked, "damage_averted": one.averted,
                 "share_of_best_found": one.median_reached,
             }

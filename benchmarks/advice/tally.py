@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -56,6 +56,7 @@ class Tally:
     warnings_that_pay: int = 0
     warnings_of_speed: int = 0
     warnings_of_speed_that_pay: int = 0
+    warnings_kept: int = 0
     provoked: int = 0
     averted: int = 0
     damages: list[tuple[str, str, Line]] = field(default_factory=list)
@@ -73,8 +74,11 @@ class Tally:
         """What its whole advice gives, as a share of the best configuration found, in the median scenario; None where nothing was searched."""
         return statistics.median(self.reached) if self.reached else None
 
-    def count(self, case: Case, advice: Advice) -> None:
-        """One case more. A change that cannot touch a load (it logs, it counts) counts as that, whatever was measured of it, and is no warning that could pay."""
+    def count(self, case: Case, advice: Advice, averting: Collection[tuple[str, str]] = ()) -> None:
+        """One case more; `averting` are the warnings of damage, by server and rule, that averted it wherever it was provoked there.
+
+        A change that cannot touch a load (it logs, it counts) counts as that, whatever was measured of it, and is no warning that could pay.
+        """
         self.versions.add(advice.version)
         if case.scenario.kind == FAULT:
             self.faults += 1
@@ -115,9 +119,13 @@ class Tally:
             ):
                 self.warnings += 1
                 self.warnings_that_pay += pays(line)
+                averts = False
                 if not of_speed.isdisjoint(keys):
                     self.warnings_of_speed += 1
                     self.warnings_of_speed_that_pay += pays(line)
+                else:
+                    averts = any((case.server, one.rule) in averting for one in loud if piece_of(one).key in keys)
+                self.warnings_kept += averts or pays(line)
         self._count_damage(case, advice)
         self._count_whole(case, advice, measured)
 
@@ -211,7 +219,17 @@ def known_cases(scenarios: Sequence[Scenario], folder: Path = RESULTS) -> list[C
 def tallies(cases: Sequence[Case]) -> list[Tally]:
     """The counts of every adviser that was asked at all."""
     found: dict[str, Tally] = {}
+    averting = _averting(cases)
     for case in cases:
         for name, advice in advice_of(case.lines).items():
-            found.setdefault(name, Tally(name)).count(case, advice)
+            found.setdefault(name, Tally(name)).count(case, advice, averting)
     return [found[name] for name in sorted(found)]
+
+
+def _averting(cases: Sequence[Case]) -> Collection[tuple[str, str]]:
+    """The rules, by server, whose damage was provoked there and came with none of their changes."""
+    verdicts: dict[tuple[str, str], set[str]] = {}
+    for case in cases:
+        for (rule, _), line in averted_of(case.lines).items():
+            verdicts.setdefault((case.server, rule), set()).add(verdict_of(line))
+    return {one for one, said in verdicts.items() if said == {AVERTS}}

@@ -207,6 +207,17 @@ def test_what_only_looks_is_no_warning_that_could_pay() -> None:
     assert "| somebody | one | mariadb-10.11 | b=2 | 0.50 (0.49 - 0.51) | worse |" in page(scenarios(FOUND), [FOUND], [one])
 
 
+@pytest.mark.parametrize(("with_change", "kept"), [([0, 0], 1), ([0, 1], 0)])
+def test_a_warning_of_damage_holds_where_it_was_averted_on_this_server(with_change: list[int], kept: int) -> None:
+    """In another scenario, too: it is the same warning. One of speed has to pay."""
+    said = advice(dataclasses.replace(change("a", "1"), rule="recovery-disabled"), dataclasses.replace(change("b", "2"), rule="sort-buffer-too-small"))
+    provoked = [{"kind": "averted", "rule": rule, "keys": ["a=1"], "without": [1, 1], "with_change": with_change, "reason": ""} for rule in ("recovery-disabled", "sort-buffer-too-small")]
+    here = case(FAULT, advice_line(said), measured("a=1", NOTHING, 1.0), measured("b=2", NOTHING, 1.0))
+    one = tally(here, case(FAULT, *provoked))["somebody"]
+    assert (one.warnings, one.warnings_kept) == (2, kept)
+    assert tally(here, dataclasses.replace(case(FAULT, *provoked), server="another"))["somebody"].warnings_kept == 0
+
+
 def test_a_warning_of_damage_promises_no_speed() -> None:
     """Of ours is known which rules say that something holds the server back; of others every warning counts."""
     said = advice(dataclasses.replace(change("a", "1"), rule="recovery-disabled"), dataclasses.replace(change("b", "2"), rule="sort-buffer-too-small"), dataclasses.replace(change("c", "3"), rule="theirs"))
