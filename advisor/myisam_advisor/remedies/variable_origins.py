@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from myisam_advisor.remedies.option_lines import OptionLine, option_line, option_remark
-from myisam_advisor.remedies.planners.base import PlanFacts
+from myisam_advisor.remedies.planners.base import FILE_LIMIT, PlanFacts
 from myisam_advisor.texts.lists import listed
 from myisam_exporter.collectors.variable_origins import COMMAND_LINE, OPTION_FILE
 from myisam_exporter.facts.columns import Row, Value
@@ -68,7 +68,10 @@ class VariableOrigins:
 
 def _remarks(name: str, row: Row) -> Iterable[str]:
     """What is to be known of this option before its line is written: what wins over the file, else where it stands."""
-    if row["origin"] == COMMAND_LINE:
+    if row["origin"] == COMMAND_LINE and name == FILE_LIMIT:
+        # mysqld_safe reads the server's section too, and passes this option on (scripts/mysqld_safe.sh: parse_arguments).
+        yield f"--{name} on the server's command line wins over this line, unless mysqld_safe took it from here"
+    elif row["origin"] == COMMAND_LINE:
         yield f"--{name} on the server's command line wins over this line: change it there"
     elif row["is_persisted"] == 1:
         yield f"SET PERSIST wrote {name}, which wins over this line: RESET PERSIST {name};"

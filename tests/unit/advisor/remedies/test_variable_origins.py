@@ -51,6 +51,12 @@ def test_each_origin(rows: list[dict[str, Any]], remark: str | None, back: str) 
     assert found.my_cnf_undo == back
 
 
+def test_mysqld_safe_passes_one_option_of_the_file_on() -> None:
+    line = option_line("open_files_limit", 4096)
+    (remark, _) = admitted(my_cnf=(line,), server=MYSQL, variable={"open_files_limit": 1024}, variable_origin=[row("command_line", name="open_files_limit")]).remedy.my_cnf
+    assert remark == "# --open_files_limit on the server's command line wins over this line, unless mysqld_safe took it from here"
+
+
 def test_what_set_persist_may_have_written_is_told_only_while_nobody_knows() -> None:
     def charged(rows: list[dict[str, Any]]) -> bool:
         return PERSISTED_WINS in admitted(my_cnf=(LINE,), server=MYSQL, variable=SIZE, variable_origin=rows).cost
