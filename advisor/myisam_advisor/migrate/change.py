@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
+from myisam_advisor.texts.lists import listed
+from myisam_advisor.texts.templates import object_name
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Structure
@@ -15,15 +17,37 @@ from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, sql_l
 
 TableName = tuple[str, str]
 NO_STATEMENT = statement("")
+MOST_NAMED = 10  # MERGE tables
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that succeeds, and means another thing. Without a statement ("") it shows in no single one."""
+    """Something that succeeds, and means another thing. Without a statement ("") it shows in no single one. `merged` is the MERGE table that it is about, if any."""
 
     id: str
     what: str
     statement: Sql = NO_STATEMENT
+    merged: TableName | None = None
+
+
+def loses_member(merged: Sequence[TableName]) -> str:
+    """What becomes of the MERGE tables of which a table is a member."""
+    if len(merged) == 1:
+        return f"The MERGE table {object_name(*merged[0])} loses this member: every statement on it fails with error 1168 from then on."
+    named = listed([object_name(*one) for one in merged], MOST_NAMED)
+    return f"The MERGE tables {named} lose this member: every statement on them fails with error 1168 from then on."
+
+
+def told_together(changes: Sequence[Change]) -> list[Change]:
+    """For people: of many MERGE tables over the same member one sentence. Programs have each by itself."""
+    of_merges = [change for change in changes if change.merged]
+    if len(of_merges) < 2:
+        return list(changes)
+    names = [change.merged for change in of_merges if change.merged]
+    once = Change(of_merges[0].id, loses_member(names), of_merges[0].statement)
+    place = changes.index(of_merges[0])
+    rest = [change for change in changes[place:] if not change.merged]
+    return [*changes[:place], once, *rest]
 
 
 @dataclass(frozen=True, slots=True)

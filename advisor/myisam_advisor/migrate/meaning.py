@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from myisam_advisor.migrate.aria_meaning import IGNORED_OPTIONS, aria_changes
-from myisam_advisor.migrate.change import Change, Subject, on_copy
+from myisam_advisor.migrate.change import Change, Subject, loses_member, on_copy
 from myisam_advisor.migrate.counter_meaning import counter_changes, counter_limits
 from myisam_advisor.migrate.float_limits import rows_at_limit
 from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
@@ -27,7 +27,6 @@ from myisam_advisor.migrate.server_kind import INNODB
 from myisam_advisor.migrate.table_spaces import tablespace_changes
 from myisam_advisor.migrate.transaction_meaning import transaction_changes
 from myisam_advisor.texts.lists import listed
-from myisam_advisor.texts.templates import object_name
 from myisam_exporter.files import structure as types
 from myisam_exporter.server.sql import Sql, quote_identifier, quote_table, quote_text, sql_list, statement
 
@@ -104,8 +103,9 @@ def _of_any(subject: Subject) -> Iterator[Change]:
     for merged in subject.merged_in:
         yield Change(
             "merge-members",
-            f"The MERGE table {object_name(*merged)} loses this member: every statement on it fails with error 1168 from then on.",
+            loses_member([merged]),
             statement("SELECT COUNT(*) FROM {};", quote_table(*merged)),
+            merged,
         )
     if subject.packed:
         yield Change(

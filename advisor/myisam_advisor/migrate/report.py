@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from myisam_advisor.migrate.change import Change
+from myisam_advisor.migrate.change import Change, told_together
 from myisam_advisor.migrate.limits import DISK_FULL
 from myisam_advisor.migrate.prediction import Migration, Prediction, wanted_cache_bytes
 from myisam_advisor.migrate.refusal import Refusal
@@ -228,7 +228,7 @@ def _changes(converting: Iterable[Prediction]) -> Iterable[RenderableType]:
     """Each kind and sentence once, with the tables that it is of and a statement of the first; what is to be looked at table by table before what holds for all."""
     found: dict[tuple[str, str], list[tuple[Prediction, Change]]] = {}
     for one in converting:
-        for change in one.changes:
+        for change in told_together(one.changes):
             same = found.setdefault((change.id, change.what), [])
             if not same or same[-1][0] is not one:
                 same.append((one, change))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from myisam_advisor.migrate.change import Change
+from myisam_advisor.migrate.change import Change, told_together
 from myisam_advisor.migrate.cluster import beside_the_cluster, of_the_cluster
 from myisam_advisor.migrate.limits import DISK_FULL
 from myisam_advisor.migrate.misread_members import MISREAD
@@ -45,7 +45,7 @@ TO_LOOK_AT = frozenset({
 })  # fmt: skip
 # Why an ALTER stands in comments, and what is to be done first.
 HELD = {
-    "merge-members": "Make a view of its members first, with UNION ALL.",
+    "merge-members": "Make a view of the members first, with UNION ALL.",
     DISK_FULL: "Make room first.",
     MISREAD: "Make this script again then.",
     "read-only": "Run here, it would leave a transaction that the source does not have.",
@@ -317,7 +317,7 @@ def _table(one: Prediction, migration: Migration) -> Iterator[str]:
     if not _stands(one, migration):
         clustered = migration.here.clustered
         # Of a secondary the cluster's words say where: never on it.
-        for change in (held for held in _held(one) if not (clustered and held.id == "read-only")):
+        for change in (held for held in told_together(_held(one)) if not (clustered and held.id == "read-only")):
             yield in_comments(f"Not run as it stands: {change.what} {HELD[change.id]}")
         if clustered:
             yield in_comments("Not run as it stands: each node would run it on its own rows.")

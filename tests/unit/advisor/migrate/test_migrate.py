@@ -250,6 +250,16 @@ def test_a_column_that_a_client_could_misread_puts_its_table_in_comments() -> No
     assert "\nALTER TABLE" not in script
 
 
+def test_many_merge_tables_over_one_member_are_one_sentence_and_each_by_itself_in_json() -> None:
+    found = migration(FoundTable(("s", "t"), table(), None, merged_in=tuple(("s", f"m{number}") for number in range(20))), FoundTable(("s", "u"), table(), None, merged_in=(("s", "m0"),)))
+    text, script = " ".join(as_text(found).split()), as_script(found)
+    assert "merge-members s.t: The MERGE tables s.m0, s.m1, s.m2, s.m3, s.m4, s.m5, s.m6, s.m7, s.m8, s.m9 and 10 more lose this member" in text
+    assert "merge-members s.u: The MERGE table s.m0 loses this member" in text
+    assert (text.count("1168"), script.count("error 1168 from then on")) == (2, 2)
+    first = cast(Any, as_document(found))["tables"][0]
+    assert [one["what"].split()[3] for one in first["changes"] if one["id"] == "merge-members"] == [f"s.m{number}" for number in range(20)]
+
+
 def test_a_member_of_a_merge_table_is_not_converted_by_the_script() -> None:
     script = as_script(migration(FoundTable(("s", "t"), table(), None, merged_in=(("s", "m"),)), FoundTable(("s", "u"), table(), None)))
     assert "\n-- Not run as it stands: The MERGE table s.m loses this member" in script
