@@ -207,7 +207,7 @@ def test_a_taken_port_is_a_clear_error(mariadb: PrivateServer) -> None:
         (["--config.targets", "FILE"], "targets: {a: {host: x, socket: /y}}\n", "target a"),
         (["--config.targets", "FILE"], "a: b\n", "one mapping"),
         (["--config.targets", "FILE"], "targets: {a: {host: x, auth_module: client.none}}\n", "[client.none]"),
-        (["--collect.tables.include", "("], None, "no regular expression"),
+        (["--collect.tables.include", "("], None, "not a valid regular expression"),
         (["--rules", "/nonexistent"], None, "/nonexistent"),
         (["--history", "/proc/history.sqlite"], None, "the history cannot be kept"),
         (["--collect.interval", "0"], None, "1s or more"),
