@@ -163,10 +163,10 @@ def _late_constructor(made: Any, frozen: bool) -> Callable[..., None]:
 
 def _setting(made: Any, frozen: bool) -> Callable[[object, tuple[object, ...], dict[str, object]], bool]:
     """What sets the fields of an object of this class, and says whether the arguments were such as its `__init__` takes; if not, it sets none."""
-    fields = dataclasses.fields(made)
+    fields = _set_at_first(made)
     in_turn = tuple(one.name for one in fields if one.init and not one.kw_only)
     taken = frozenset(one.name for one in fields if one.init)
-    steps = [(one.name, one.init, one.default, one.default_factory, _setter(made, one.name, frozen)) for one in fields]
+    steps = [(one.name, one.default, one.default_factory, _setter(made, one.name, frozen)) for one in fields]
     has_end = hasattr(made, "__post_init__")
 
     def set_fields(self: Any, values: tuple[object, ...], named: dict[str, object]) -> bool:
@@ -175,22 +175,31 @@ def _setting(made: Any, frozen: bool) -> Callable[[object, tuple[object, ...], d
         if len(arguments) != len(values) + len(named) or not taken.issuperset(arguments):
             return False
         ready: list[object] = []
-        for name, init, default, make, _ in steps:
+        for name, default, make, _ in steps:
             if name in arguments:
                 ready.append(arguments[name])
             elif make is not MISSING:
                 ready.append(make())
-            elif init and default is MISSING:
+            elif default is MISSING:
                 return False
             else:
                 ready.append(default)
-        for value, (_, _, _, _, put) in zip(ready, steps, strict=True):
+        for value, (_, _, _, put) in zip(ready, steps, strict=True):
             put(self, value)
         if has_end:
             self.__post_init__()
         return True
 
     return set_fields
+
+
+def _set_at_first(made: Any) -> list[Field[Any]]:
+    """The fields that `__init__` sets: what is none of its parameters and has no default is `__post_init__`'s."""
+    return [
+        one
+        for one in dataclasses.fields(made)
+        if one.init or one.default is not MISSING or one.default_factory is not MISSING
+    ]
 
 
 def _setter(made: type, name: str, frozen: bool) -> Callable[[object, object], None]:
@@ -205,7 +214,7 @@ def _constructor(made: Any, frozen: bool) -> Callable[..., None]:
     """`__init__` with every field as a parameter of its own: Python itself says what is missing or too much."""
     known: dict[str, Any] = {"_missing": MISSING}
     in_turn, by_name, lines = list[str](["self"]), list[str](), list[str]()
-    for field in dataclasses.fields(made):
+    for field in _set_at_first(made):
         value = _value(field, known)
         if field.init:
             (by_name if field.kw_only else in_turn).append(field.name + _default(field))

@@ -82,6 +82,15 @@ def declared(dataclass: Callable[..., Any]) -> dict[str, Any]:
         b: int
         a: int = 1
 
+    @dataclass(slots=True)
+    class Ending:
+        a: int
+        b: int = field(init=False)
+
+        def __post_init__(self) -> None:
+            if self.a:
+                self.b = self.a + 1
+
     @dataclass(frozen=True, slots=True)
     class Compared:
         text: str
@@ -165,6 +174,11 @@ def test_arguments_defaults_and_what_is_missing_or_too_much() -> None:
         same("ByName", ask)
     for kind in both("Point"):
         assert kind(1).number < kind(1).number
+
+
+def test_what_nobody_sets_stays_unset() -> None:
+    for ask in (lambda kind: kind(1).b, lambda kind: hasattr(kind(0), "b"), lambda kind: kind(1, 2)):
+        same("Ending", ask)
 
 
 def test_what_is_frozen_does_not_change() -> None:
