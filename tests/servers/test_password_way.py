@@ -334,7 +334,7 @@ def test_a_socket_that_nobody_named_is_asked_only_where_a_servers_user_made_it(t
         with as_other_user():
             squatting = HostileServer(lambda client: client.log_in(), str(path))
         with squatting:
-            with pytest.raises(UserError, match=r"mysql\.sock belongs to .*not asked by itself.*--socket"):
+            with pytest.raises(UserError, match=r"mysql\.sock belongs to .*not used automatically.*--socket"):
                 target_from_options([option])
             assert squatting.clients == []
             # Whoever names it takes it as it is.
