@@ -343,7 +343,7 @@ def test_a_socket_that_nobody_named_is_asked_only_where_a_servers_user_made_it(t
         with HostileServer(lambda client: client.log_in(), str(path)):
             assert target_from_options([option]).socket == path
             open_directory.chmod(0o777)  # anybody could put another in its place
-            with pytest.raises(UserError, match="not asked by itself"):
+            with pytest.raises(UserError, match="not used automatically"):
                 target_from_options([option])
     finally:
         path.unlink(missing_ok=True)
@@ -361,7 +361,7 @@ def test_who_listens_at_a_found_socket_is_looked_at_again(tmp_path: Path) -> Non
             server = HostileServer(lambda client: client.log_in(), str(path))
         with server:
             target = Target("root", SECRET, socket=path, is_found=True)
-            assert "is not asked by itself" in outcome(target).replace("it is not", "is not")
+            assert "is not used automatically" in outcome(target)
             assert server.heard == b""
             assert outcome(replace(target, is_found=False)) != IN
             assert server.heard != b""  # whoever names it takes it as it is

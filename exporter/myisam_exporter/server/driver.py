@@ -191,7 +191,7 @@ class ServerConnection:
         )
         if self.target.is_found and user not in server_users():
             raise UnverifiedWayError(
-                f"what listens at {self.target.label} belongs to the user with number {user}: it is not asked by itself. "
+                f"what listens at {self.target.label} belongs to the user with number {user}: it is not used automatically. "
                 f"If it is your server, say so: --socket {self.target.label}."
             )
         return process or None
