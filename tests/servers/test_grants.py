@@ -193,7 +193,7 @@ def test_the_longest_name_is_taken_by_the_server_and_a_longer_one_by_neither(ser
     server.execute(*lines, f"DROP USER `{longest}`@localhost")
     with pytest.raises(OperationalError, match="too long for user name"):
         server.execute(f"CREATE USER `{longest}a`@localhost")
-    for name, said in (("", "is given as an empty text"), (f"{longest}a", str(len(longest)))):
+    for name, said in (("", "is empty: write a value"), (f"{longest}a", str(len(longest)))):
         refused = run(*words, name)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert said in refused.stderr

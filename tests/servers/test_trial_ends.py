@@ -45,7 +45,7 @@ def test_programs_that_cannot_be_run(temporary: Path, programs: Path) -> None:
     text = programs / "script"
     text.write_text("#!/bin/sh\n")
     fails(temporary, "built for another architecture", "mmap", "--server", other, *SMALL)
-    fails(temporary, "no program of this system", "mmap", "--server", text, *SMALL)
+    fails(temporary, "does not run on this system", "mmap", "--server", text, *SMALL)
     if os.geteuid() == 0:
         (programs / "closed").mkdir(mode=0o700)
         fails(temporary, "cannot be read by the user that is to run it .*install it where everybody may read", "mmap", "--server", programs / "closed" / "mysqld", *SMALL)
