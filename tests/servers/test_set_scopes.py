@@ -17,6 +17,11 @@ STATEMENTS = (
     "SET LOCAL {} = {n}, GLOBAL {} = {n}, {} = {n}", "SET {} = {n}, @@global.{} = {n}", "SET PERSIST {} = {n}, {} = {n}", "SET @@PERSIST.{} = {n}, {} = {n}", "SET @a = (SELECT 1), GLOBAL {} = {n}", "/*!SET*/ GLOBAL {} = {n}",
 )  # fmt: skip
 
+WITHIN = (
+    "BEGIN NOT ATOMIC DECLARE EXIT HANDLER FOR SQLEXCEPTION SET GLOBAL {}; SELECT * FROM no_such.t; END", "BEGIN NOT/**/ATOMIC SET GLOBAL {}; END", "/*M!100000 BEGIN NOT ATOMIC SET GLOBAL {}; END */", "/*!50000 BEGIN*/ NOT ATOMIC SET GLOBAL {}; END",
+    "BEGIN NOT ATOMIC SET STATEMENT max_statement_time=1 FOR SET GLOBAL {}; END", "BEGIN NOT ATOMIC FOR i IN 1..1 DO SET GLOBAL {}; END FOR; END", "IF 0 THEN SELECT 1; ELSE SET @a=1, @@global.{}; END IF",
+)  # fmt: skip
+
 
 @on_every_server
 @pytest.mark.parametrize("form", STATEMENTS)
@@ -42,3 +47,16 @@ def test_what_is_read_is_what_the_server_does(server: PrivateServer, form: str) 
     assert changed == {one.variable for one in assigned(text) if one.scope in OF_ALL} or "@a" in text
     assert changed
     assert refused(text.encode()) == ("SET PERSIST" if "PERSIST" in text else "SET GLOBAL")
+
+
+@pytest.mark.parametrize("form", WITHIN)
+def test_what_a_block_of_statements_sets_for_all_is_refused(mariadb: PrivateServer, form: str) -> None:
+    name, was = VARIABLES[0], mariadb.execute(f"SELECT @@GLOBAL.{VARIABLES[0]}")[0][0]
+    text = form.format(f"{name} = {AFTER}")
+    try:
+        mariadb.execute(f"SET GLOBAL {name} = {BEFORE}")
+        mariadb.execute(text)
+        assert mariadb.execute(f"SELECT @@GLOBAL.{name}")[0][0] == AFTER
+    finally:
+        mariadb.execute(f"SET GLOBAL {name} = {was}")
+    assert refused(text.encode()) == "SET GLOBAL"

@@ -71,9 +71,11 @@ _REFUSED = {
 _REFUSED_VERBS = frozenset(verb for verb, _ in _REFUSED)
 # The others begin with none of their words, and with no comment.
 _SUSPECT = re.compile(rb"[\s(\0]*(?:[/#-]|(?:%s)\b)" % b"|".join(sorted(_REFUSED_VERBS)), re.IGNORECASE)
-_FOR_ALL = tuple(scope.encode() for scope in (GLOBAL, PERSIST))
+_FOR_ALL = (*(scope.encode() for scope in (GLOBAL, PERSIST)), b"password")
+# Behind the sign of an executable comment, too.
 _COMPOUND = re.compile(
-    rb"\s*(?:begin\s+not\s+atomic|if|case|loop|while|repeat|for|<<\s*\w+\s*>>|[\w`]+\s*:)(?![\w$])", re.IGNORECASE
+    rb"\s*(?:/\*M?![0-9]{0,6}\s*)?(?:(?:begin|declare|if|case|loop|while|repeat|for)(?![\w$])|<<\s*\w+\s*>>|[\w`]+\s*:)",
+    re.IGNORECASE,
 )
 _BEFORE_STATEMENTS = frozenset((b";", b"atomic", b"begin", b"then", b"else", b"do", b"loop", b"repeat"))
 _IDENTIFIED = re.compile(rb"\bidentified\s+(?:by|with|via)\b")
@@ -172,9 +174,10 @@ def _set_for_all(statement: bytes) -> str | None:
     return _refused_assignment(words)
 
 
-def _refused_assignment(words: list[bytes]) -> str | None:
+def _refused_assignment(words: list[bytes], by_name: bool = True) -> str | None:
+    """The first that is refused: for its scope, or `by_name` for what is assigned to, as a password."""
     for one in assignments([word.decode("latin-1") for word in words]):
-        key = one.scope if one.scope in OF_ALL else one.name[0].lower() if one.name else ""
+        key = one.scope if one.scope in OF_ALL else one.name[0].lower() if one.name and by_name else ""
         if (name := _REFUSED.get((b"set", key.encode("latin-1")))) is not None:
             return name
     return None
@@ -185,12 +188,13 @@ def _set_within(statement: bytes, lower: bytes) -> str | None:
     if not any(word in lower for word in _FOR_ALL) or not _COMPOUND.match(behind_comments(statement)):
         return None
     words = tokens(statement)
-    before = [b";", *(word.lower() for word in words)]
-    starts = [
-        place for place, word in enumerate(words) if word.lower() == b"set" and before[place] in _BEFORE_STATEMENTS
-    ]
-    parts = (words[begin:end] for begin, end in pairwise([*starts, len(words)]))
-    return next((name for part in parts if (name := _refused_assignment(part)) is not None), None)
+    starts = [place for place, word in enumerate(words) if word.lower() == b"set"]
+    for begin, end in pairwise([*starts, len(words)]):
+        # What a handler does stands behind its condition, whatever that is. An UPDATE has a SET, too, of columns: their names say nothing.
+        is_statement = not begin or words[begin - 1].lower() in _BEFORE_STATEMENTS
+        if (name := _refused_assignment(words[begin:end], is_statement)) is not None:
+            return name
+    return None
 
 
 def _into_a_file(lower: bytes) -> str | None:

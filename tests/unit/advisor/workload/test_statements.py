@@ -143,6 +143,9 @@ def test_a_long_insert_is_understood_by_its_beginning() -> None:
         (b" \n" * 300 + b"SET PASSWORD = 'x'", "SET PASSWORD"),
         (b"SET @a=(SELECT b, global FROM t)", None), (b"SET GLOBAL a=1, b=2", "SET GLOBAL"), (b"SET PERSIST `x`=1", "SET PERSIST"), (b"SET a=1, @@persist_only.b=2", "SET PERSIST"), (b"set/**/global x=1", "SET GLOBAL"),
         (b"BEGIN NOT ATOMIC SELECT 1; SET GLOBAL x=1; END", "SET GLOBAL"), (b"IF 1 THEN SET @a=1, @@global.x=1; END IF", "SET GLOBAL"), (b"l: LOOP SET GLOBAL x=1; LEAVE l; END LOOP", "SET GLOBAL"),
+        (b"BEGIN NOT ATOMIC DECLARE EXIT HANDLER FOR SQLEXCEPTION, 1146 SET GLOBAL x=1; SELECT 1; END", "SET GLOBAL"), (b"begin/**/not/**/atomic set global x=1; end", "SET GLOBAL"), (b"/*M!100000 BEGIN NOT ATOMIC SET GLOBAL x=1; END */", "SET GLOBAL"),
+        (b"/*!50000 BEGIN*/ NOT ATOMIC SET GLOBAL x=1; END", "SET GLOBAL"), (b"BEGIN NOT ATOMIC SET STATEMENT max_statement_time=1 FOR SET @@GLOBAL.x=1; END", "SET GLOBAL"), (b"BEGIN NOT ATOMIC SET PASSWORD = 'p'; END", "SET PASSWORD"),
+        (b"BEGIN NOT ATOMIC UPDATE t SET a=1, password='p'; END", None), (b"BEGIN", None), (b"IF 1 THEN UPDATE t SET password=@@global.x; END IF", None),
         (b"BEGIN NOT ATOMIC UPDATE t SET `global`=1; SET @global=2; END", None), (b"IF 1 THEN UPDATE t SET global.x=1; END IF", None), (b"CREATE PROCEDURE p() SET GLOBAL x=1", None),
     ],
 )  # fmt: skip
