@@ -29,6 +29,13 @@ class WithOptionFile(CopiedServer):
         return [f"--defaults-file={self.option_file}" if word == "--no-defaults" else word for word in super()._base_command()]
 
 
+class WithFewFiles(WithOptionFile):
+    """The same, with 4,096 open files at most."""
+
+    def _base_command(self) -> list[str]:
+        return ["/bin/sh", "-c", 'ulimit -n 4096; exec "$@"', "sh", *super()._base_command()]
+
+
 @pytest.fixture
 def place() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="o-", dir="/tmp") as name:
@@ -127,3 +134,17 @@ def test_the_command_line_wins_over_what_set_persist_wrote(name: str) -> None:
 def test_performance_schema_need_not_be_on(name: str) -> None:
     with CopiedServer(binaries_of(name), ["--performance-schema=OFF", "--key-buffer-size=9M"]) as server:
         assert "command line" in remarks(server, option_line("key_buffer_size", 1))[0]
+
+
+@pytest.mark.parametrize(("name", "origin"), [("mysql-8.0", "option_file"), ("mysql-9.7", "option_file"), ("mariadb-10.5", "automatic"), ("mariadb-11.8", "automatic")])
+def test_what_is_fitted_to_the_open_files_is_not_the_line_of_the_file(place: Path, name: str, origin: str) -> None:
+    (place / "my.cnf").write_text("[mysqld]\ntable_open_cache = 40000\nopen_files_limit = 5000\n")
+    server = WithFewFiles(binaries_of(name), [])
+    server.option_file = place / "my.cnf"
+    with server:
+        facts = look(server)
+        origins_now = VariableOrigins(PlanFacts(complete(facts)))
+        for variable, in_the_file in (("table_open_cache", 40000), ("open_files_limit", 5000)):
+            assert int(server.variables()[variable]) < in_the_file
+            assert {row["name"]: row["origin"] for row in facts.tables["variable_origin"].dictionaries()}[variable] == origin
+            assert origins_now.way_back([option_line(variable, 9)]) == MY_CNF_BACK

@@ -35,6 +35,7 @@ IN_PARAMETER_GROUP = (
     "This server runs on Amazon RDS, which has no my.cnf and refuses SET GLOBAL (error 1227): set the variables in its parameter group, "
     "and reboot the instance where a restart is asked for."
 )
+IN_PARAMETER_GROUP_BACK = "Give the parameter group its former values again."
 # mysqld-auto.cnf is read after all option files. Tried on MySQL 8.0 and 9.7: after a restart the persisted value is in force.
 PERSISTED_WINS = "What SET PERSIST wrote wins over my.cnf: look in performance_schema.persisted_variables."
 NOTHING_DONE = "There is no command here, so there is nothing to undo."
@@ -66,7 +67,8 @@ class RemedyGate:
         # What was never done needs no way back.
         runs = any(map(_runs, commands))
         refused = any(map(_runs, remedy.commands)) and not runs
-        my_cnf_undo = self._origins.way_back(my_cnf) if my_cnf else ""
+        back = IN_PARAMETER_GROUP_BACK if self._state.is_on_rds else self._origins.way_back(my_cnf)
+        my_cnf_undo = back if my_cnf else ""
         return Admitted(
             Remedy(tuple(commands), tuple(self._undo(remedy.undo_commands)) if runs else (), my_cnf, init_file),
             tuple(said.instead),
@@ -168,7 +170,12 @@ class RemedyGate:
                     f"Before MySQL 5.5.3 the option is called {OPTION_BEFORE[name]}, and the server does not start with the other name."
                 )
             lines.append(spelled_line(line, value, self._state))
-        return tuple(one for line in lines for one in self._origins.remarked(line))
+        # The option file that Amazon writes from the parameter group is nobody's to change.
+        return (
+            tuple(lines)
+            if self._state.is_on_rds
+            else tuple(one for line in lines for one in self._origins.remarked(line))
+        )
 
     def _takes_an_init_file(self, said: Said) -> bool:
         """Whether my.cnf may name one: there can be one only."""

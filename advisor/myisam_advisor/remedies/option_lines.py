@@ -43,9 +43,16 @@ class OptionLine(str):
 
 
 class OptionRemark(OptionLine):
-    """A comment on the line behind it."""
+    """A comment on the line behind it; `in_words` is the same for those to whom no path of the server's machine is shown."""
 
-    __slots__ = ()
+    __slots__ = ("in_words",)
+    in_words: str
+
+    def __new__(cls, text: str, in_words: str = "") -> OptionRemark:
+        """The comment, which `option_remark` makes."""
+        made = super().__new__(cls, text)
+        made.in_words = in_words or text
+        return made
 
 
 def option_line(option: str, value: str | float, cache: str = "") -> OptionLine:
@@ -80,6 +87,6 @@ def comment_line(text: str) -> OptionLine:
     return OptionLine("# " + printable(text))
 
 
-def option_remark(text: str) -> OptionRemark:
-    """The text as a comment on the line behind it."""
-    return OptionRemark(comment_line(text))
+def option_remark(text: str, in_words: str = "") -> OptionRemark:
+    """The text as a comment on the line behind it; `in_words` says the same without a path."""
+    return OptionRemark(comment_line(text), comment_line(in_words or text))

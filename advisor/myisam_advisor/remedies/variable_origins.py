@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from myisam_advisor.remedies.option_lines import OptionLine, option_line, option_remark
+from myisam_advisor.remedies.option_lines import OptionLine, OptionRemark, option_line, option_remark
 from myisam_advisor.remedies.planners.base import FILE_LIMIT, PlanFacts
 from myisam_advisor.texts.lists import listed
 from myisam_exporter.collectors.variable_origins import COMMAND_LINE, OPTION_FILE
 from myisam_exporter.facts.columns import Row, Value
 
 MY_CNF_BACK = "Put back what stood in my.cnf, or remove the lines."
+LONGEST_PATH = 512  # FN_REFLEN: a server names none that is longer
+# MySQL lowers or raises them at its start to what the limit of open files allows, and says all the same that the file gave them; MariaDB says "automatic".
+FITTED_AT_START = frozenset((FILE_LIMIT, "table_open_cache", "max_connections"))
 
 
 class VariableOrigins:
@@ -32,9 +35,9 @@ class VariableOrigins:
 
     def remarked(self, line: OptionLine) -> Iterable[OptionLine]:
         """The line, behind a comment where another place has the option, or wins over every file."""
-        row = (self._rows or {}).get(line.option)
+        row = (self._rows or {}).get(line.option) if line.option else None
         if row is not None:
-            yield from map(option_remark, _remarks(line.option, row))
+            yield from _remarks(line.option, row)
         yield line
 
     def way_back(self, lines: Sequence[OptionLine]) -> str:
@@ -45,7 +48,7 @@ class VariableOrigins:
             if self._rows is None or present is None:
                 return MY_CNF_BACK
             row = self._rows.get(name)
-            former = None if row is None else _line_of(name, row, present)
+            former = None if row is None or name in self._fitted else _line_of(name, row, present)
             if row is None:
                 added.append(name)
             elif former is None:
@@ -58,6 +61,11 @@ class VariableOrigins:
         return " ".join(restored) or MY_CNF_BACK
 
     @cached_property
+    def _fitted(self) -> frozenset[str]:
+        """Those whose present value need not be the one that the option file has."""
+        return frozenset() if self._known.all.single("server").get("flavour") == "mariadb" else FITTED_AT_START
+
+    @cached_property
     def _rows(self) -> Mapping[str, Row] | None:
         """The rows of what has no default, by name; None where nobody knows of any, as there is no server without one."""
         if "variable_origin" in self._known.all.unknown:
@@ -66,24 +74,33 @@ class VariableOrigins:
         return {str(row["name"]): row for row in rows} or None
 
 
-def _remarks(name: str, row: Row) -> Iterable[str]:
+def _remarks(name: str, row: Row) -> Iterable[OptionRemark]:
     """What is to be known of this option before its line is written: what wins over the file, else where it stands."""
     if row["origin"] == COMMAND_LINE and name == FILE_LIMIT:
         # mysqld_safe reads the server's section too, and passes this option on (scripts/mysqld_safe.sh: parse_arguments).
-        yield f"--{name} on the server's command line wins over this line, unless mysqld_safe took it from here"
+        yield option_remark(
+            f"--{name} on the server's command line wins over this line, unless mysqld_safe took it from here"
+        )
     elif row["origin"] == COMMAND_LINE:
-        yield f"--{name} on the server's command line wins over this line: change it there"
+        yield option_remark(f"--{name} on the server's command line wins over this line: change it there")
     elif row["is_persisted"] == 1:
-        yield f"SET PERSIST wrote {name}, which wins over this line: RESET PERSIST {name};"
+        yield option_remark(f"SET PERSIST wrote {name}, which wins over this line: RESET PERSIST {name};")
     elif row["origin"] == OPTION_FILE and row["option_file"]:
-        yield f"{name} stands in {row['option_file']}: change it there"
+        in_words = f"{name} stands in an option file of the server's machine: change it there"
+        yield option_remark(f"{name} stands in {row['option_file']}: change it there", in_words)
 
 
 def _line_of(name: str, row: Row, present: Value) -> OptionLine | None:
     """The line that an option file has; None where it is not known."""
-    if row["origin"] != OPTION_FILE or not row["option_file"] or row["is_persisted"] != 0:
+    path = str(row["option_file"] or "")
+    if row["origin"] != OPTION_FILE or row["is_persisted"] != 0 or not _is_plain(path):
         return None
     try:
         return option_line(name, present if isinstance(present, int | float) else str(present))
     except (ValueError, TypeError):
         return None
+
+
+def _is_plain(path: str) -> bool:
+    """Whether it can stand in a way back, of whose text what ends with a semicolon is shown as a statement to run."""
+    return 0 < len(path) <= LONGEST_PATH and path.isprintable() and ";" not in path

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from myisam_advisor.remedies.option_lines import OptionRemark
 from myisam_advisor.remedies.shell_lines import ShellLine
 
 # At the beginning of a word, and of two parts at least: rows/s and 1/2 are none.
@@ -20,8 +21,11 @@ SHOWN = "(a path)"
 def without_paths(text: str, data_directory: str | None) -> str:
     """The text with every absolute path replaced, those below the data directory too, whatever characters its name has.
 
-    A line for a shell that loses a path would be none: what it does stands in its place, as a comment.
+    A line for a shell that loses a path would be none: what it does stands in its place, as a comment. Of a remark that names an option file, whose
+    name may have spaces, the words without it.
     """
+    if isinstance(text, OptionRemark):
+        return str(text.in_words)
     if isinstance(text, ShellLine):
         shown = without_paths(str(text), data_directory)
         return text if shown == text else without_paths(text.in_words, data_directory)

@@ -10,6 +10,7 @@ from myisam_advisor.judging.findings import Judgement, NotEvaluated
 from myisam_advisor.judging.past import Past
 from myisam_advisor.judging.verdict import UNKNOWN as NOT_KNOWN
 from myisam_advisor.judging.verdict import Verdict
+from myisam_advisor.remedies.option_lines import OptionRemark
 from myisam_advisor.remedies.script import Portion, portions
 from myisam_advisor.remedies.statements.base import Command
 from myisam_advisor.reports.page.earlier import EarlierView, Mark, earlier_view, marks
@@ -180,7 +181,8 @@ def cleaner(look: Look | None, paths: bool) -> tuple[Callable[[object], str], Ca
         return printable(shown(str(text), directory))
 
     def command(line: str) -> str:
-        return line if paths else without_paths(line, directory)
+        # An option file is no path below the data directory: it is not for a browser.
+        return line if paths and not isinstance(line, OptionRemark) else without_paths(line, directory)
 
     return clean, command
 

@@ -11,9 +11,11 @@ from myisam_advisor.changes.plan import make_plan
 from myisam_advisor.factbase.anonymous import anonymised
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.remedies.gate import PERSISTED_WINS
+from myisam_advisor.remedies.gate import IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK, PERSISTED_WINS
 from myisam_advisor.remedies.option_lines import option_line
-from myisam_advisor.remedies.variable_origins import MY_CNF_BACK
+from myisam_advisor.remedies.variable_origins import FITTED_AT_START, MY_CNF_BACK
+from myisam_advisor.reports.page.host_paths import document_without_paths
+from myisam_advisor.reports.page.view import cleaner
 from tests.rules.test_cases import CASES
 from tests.support.judging import judged_facts
 
@@ -77,6 +79,40 @@ def test_a_name_of_a_file_steers_neither_terminal_nor_option_file() -> None:
     (remark, _) = admitted(my_cnf=(LINE,), server=MYSQL, variable=SIZE, variable_origin=[row("option_file", "/x\n[mysqld]\nflush=1\x1b[2J")]).remedy.my_cnf
     assert remark.startswith("# ")
     assert remark.isprintable()
+
+
+@pytest.mark.parametrize("path", ["/x; SET GLOBAL general_log = 1; y", "/x\n/y", "/\x1b[2J", "/" + "y" * 5000])
+def test_a_name_of_a_file_puts_no_statement_into_the_way_back(path: str) -> None:
+    facts = merged(next(case["facts"] for rule, case in CASES if rule == "concurrent-insert-lock"), {"variable_origin": [row("option_file", path, name="concurrent_insert")]})
+    (finding,) = [one for one in judged_facts(complete(facts_from_document({"schema": 1, **facts}))).findings if one.rule == "concurrent-insert-lock"]
+    assert any("concurrent_insert stands in" in line for line in finding.my_cnf)
+    assert MY_CNF_BACK in finding.undo
+    assert path[:4] not in finding.undo
+
+
+@pytest.mark.parametrize("name", sorted(FITTED_AT_START))
+def test_what_mysql_fits_to_the_open_files_is_not_called_the_line_of_the_file(name: str) -> None:
+    def back(flavour: str) -> Any:
+        server = {"flavour": flavour, "version": "8.0.36"}
+        return admitted(my_cnf=(option_line(name, 9),), server=server, variable={name: 543}, variable_origin=[row("option_file", FILE, name=name)]).my_cnf_undo
+
+    assert back("mysql") == back("percona") == MY_CNF_BACK
+    assert back("mariadb") == f"Put {name} = 543 back into {FILE}."
+
+
+def test_amazon_writes_the_option_file_from_the_parameter_group() -> None:
+    server = {**MYSQL, "data_directory": "/rdsdbdata/db/"}
+    found = admitted(my_cnf=(LINE,), server=server, variable=SIZE, variable_origin=[row("option_file", "/rdsdbdata/config/my.cnf")])
+    assert found.remedy.my_cnf == (LINE,)
+    assert IN_PARAMETER_GROUP in found.cost
+    assert found.my_cnf_undo == IN_PARAMETER_GROUP_BACK
+
+
+def test_a_browser_is_shown_no_option_file() -> None:
+    (remark, _) = admitted(my_cnf=(LINE,), server=MYSQL, variable=SIZE, variable_origin=[row("option_file", FILE)]).remedy.my_cnf
+    in_words = "# key_buffer_size stands in an option file of the server's machine: change it there"
+    assert [cleaner(None, paths)[1](remark) for paths in (True, False)] == [in_words, in_words]
+    assert document_without_paths({"my_cnf": (remark,)}, None) == {"my_cnf": [in_words]}
 
 
 def test_a_plan_has_the_remark_above_its_line_and_the_json_beside_it() -> None:
