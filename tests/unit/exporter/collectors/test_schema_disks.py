@@ -31,7 +31,7 @@ def test_a_mount_and_a_link_are_told_and_what_lies_beside_is_not(tmp_path: Path)
 
 def test_a_disk_that_tells_no_size_leaves_it_unknown() -> None:
     sample = SchemaDisks({"a": OwnDisk(None, None, None)})
-    assert "tells no size" in COLLECTOR.unknown_columns(sample)["schema_disk.free_bytes"].reason
+    assert "reports no size" in COLLECTOR.unknown_columns(sample)["schema_disk.free_bytes"].reason
     (block,) = COLLECTOR.facts(Pair(sample))
     assert list(block.rows) == [("a", None, None, None)]
     assert COLLECTOR.unknown_columns(SchemaDisks({"a": OwnDisk(1, 2, 3)})) == {}
