@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from myisam_advisor.judging.findings import Judgement
     from myisam_advisor.judging.past import Past
     from myisam_advisor.proofs.store import KeptProofs
+    from myisam_advisor.remedies.refused_conversions import LookForRefusals, Refusals
+    from myisam_exporter.facts.columns import TableName
     from myisam_exporter.look.fact_set import FactSet
 
 Told = TypeVar("Told")
@@ -40,8 +42,25 @@ def judged(
     recorded = None if source.facts_file or is_live else recorded_look(source.server, history_file)
     facts = recorded.facts if recorded else gather(source, interval)
     ready = prepared(facts, site, kept_proofs(source))
-    judgement = judge(ready, for_trial=for_trial)
+    refusals = None if source.facts_file else _refusals(source.server)
+    judgement = judge(ready, for_trial=for_trial, refusals=refusals)
     return (recorded.dated(judgement) if recorded is not None else judgement), ready.judged
+
+
+def _refusals(server: ServerOptions) -> LookForRefusals:
+    """What tells which tables the server refuses to convert: it is asked only where a finding would give the ALTER."""
+
+    def look(names: Sequence[TableName]) -> Refusals:
+        from myisam_advisor.migrate.refused_here import refused_here
+        from myisam_exporter.server.session import Session
+
+        try:
+            with Session(server.target(), server.timeout_seconds) as session:
+                return refused_here(session, names, Path("/proc"))
+        except UserError:
+            return {}
+
+    return look
 
 
 def kept_proofs(source: SourceOptions) -> KeptProofs:

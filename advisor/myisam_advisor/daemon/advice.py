@@ -19,6 +19,7 @@ from myisam_advisor.judging.past import Episode, Key, dated, named, silence_of, 
 from myisam_advisor.judging.prepared import PreparedFacts, prepared
 from myisam_advisor.judging.told import Told
 from myisam_advisor.proofs.store import KeptProofs, ProofStore, of_all
+from myisam_advisor.remedies.refused_conversions import LookForRefusals
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
 from myisam_advisor.reports.page.look import look_at
 from myisam_advisor.texts.templates import printable
@@ -30,11 +31,16 @@ from myisam_exporter.metrics.base import Value
 from myisam_exporter.outside.clock import CLOCK, Clock
 
 TABLES_WORTH_KEEPING = 2000
+# What the server refuses to convert is asked of the whole data directory: where it holds more, that takes memory and seconds which a daemon is not given.
+TABLES_TO_LIST_AGAIN = 20_000
 _log = logging.getLogger(__name__)
 
 
 class Advice:
-    """Findings of the last interval, put on the board. `site` is asked at each look: a reload may bring others."""
+    """Findings of the last interval, put on the board. `site` is asked at each look: a reload may bring others.
+
+    `refusals` gives, for a target, what tells which of its tables the server refuses to convert.
+    """
 
     name = "advice"
     metrics = METRICS
@@ -46,6 +52,7 @@ class Advice:
         board: Board,
         clock: Clock = CLOCK,
         proofs: Sequence[ProofStore] = (),
+        refusals: Callable[[str], LookForRefusals] | None = None,
     ) -> None:
         self._site = site
         self._history = history
@@ -53,6 +60,8 @@ class Advice:
         self._clock = clock
         self._announcer = Announcer()
         self._proofs = proofs
+        self._refusals = refusals
+        self._refusals_kept: dict[str, LookForRefusals] = {}
         self._refused: tuple[str, ...] = ()
         self._memories: dict[str, Memory] = {}
         self._told: dict[str, Told] = {}
@@ -88,6 +97,7 @@ class Advice:
         """Drop what is kept of a target that is watched no more."""
         self._memories.pop(label, None)
         self._told.pop(label, None)
+        self._refusals_kept.pop(label, None)
         database = self._databases.pop(label, None)
         if database is not None:
             database.close()
@@ -131,16 +141,23 @@ class Advice:
         """With the database of the last look, where filling it takes long: it takes as much memory as it saves time. All others share one."""
         told = self._told.setdefault(label, Told())
         told.begin(ready, self._clock.monotonic())
+        tables = len(ready.judged.tables["tables"].rows)
+        refusals = self._refusals_of(label) if tables < TABLES_TO_LIST_AGAIN else None
         # Taken out while it is used: one in which a judgement failed half-way is not used again.
         database = self._databases.pop(label, None)
-        if len(ready.judged.tables["tables"].rows) < TABLES_WORTH_KEEPING:
+        if tables < TABLES_WORTH_KEEPING:
             if database is not None:
                 database.close()
-            return judge(ready, self._database_of_many, known, told=told)
+            return judge(ready, self._database_of_many, known, told=told, refusals=refusals)
         database = database or FactDatabase()
-        judgement = judge(ready, database, known, told=told)
+        judgement = judge(ready, database, known, told=told, refusals=refusals)
         self._databases[label] = database
         return judgement
+
+    def _refusals_of(self, label: str) -> LookForRefusals | None:
+        if self._refusals is not None and label not in self._refusals_kept:
+            self._refusals_kept[label] = self._refusals(label)
+        return self._refusals_kept.get(label)
 
     def _known_faults(self, site: Site) -> KnownFaults:
         """Those of this site: a reload brings another one, whose rules may have been mended."""

@@ -27,6 +27,7 @@ from myisam_advisor.daemon.sockets import listen
 from myisam_advisor.daemon.supervision import supervise
 from myisam_advisor.history.paths import history_path
 from myisam_advisor.history.writer import History
+from myisam_advisor.migrate.refused_here import KeptRefusals
 from myisam_advisor.proofs.store import proof_stores
 from myisam_advisor.rights.drop_in import NAME, is_outdated, present_text
 from myisam_advisor.rights.service import DROP_IN_ROOT, SERVICE
@@ -234,16 +235,23 @@ def _history(options: ServeOptions) -> History | None:
 def _fleet(options: ServeOptions, in_force: _InForce, history: History | None, board: Board) -> Fleet:
     include = table_pattern(options.collect.tables_include, "--collect.tables.include")
     exclude = table_pattern(options.collect.tables_exclude, "--collect.tables.exclude")
-    followers: list[Follower] = [Advice(lambda: in_force.site, history, board, proofs=proof_stores())]
+
+    def refusals(label: str) -> KeptRefusals:
+        return KeptRefusals(lambda: fleet.session_of(label), options.watch.proc)
+
+    followers: list[Follower] = [
+        Advice(lambda: in_force.site, history, board, proofs=proof_stores(), refusals=refusals)
+    ]
     if history is not None:
         followers.append(history)
-    return Fleet(
+    fleet = Fleet(
         options.watch,
         ThreadPoolExecutor(READERS, thread_name_prefix="read"),
         lambda: TableChooser(options.collect.tables_limit, include, exclude),
         followers,
         _targets(options),
     )
+    return fleet
 
 
 def _targets(options: ServeOptions) -> ProbeTargets:

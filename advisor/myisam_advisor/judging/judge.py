@@ -19,7 +19,9 @@ from myisam_advisor.judging.prepared import PreparedFacts
 from myisam_advisor.judging.resolver import Candidate, Resolution, resolve
 from myisam_advisor.judging.told import Told
 from myisam_advisor.judging.wording import Wording
+from myisam_advisor.remedies.refused_conversions import CONVERTING, LookForRefusals, RefusedConversions
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+from myisam_exporter.facts.columns import TableName
 from myisam_exporter.look.fact_set import FactSet
 
 
@@ -30,11 +32,13 @@ def judge(
     *,
     for_trial: bool = False,
     told: Told | None = None,
+    refusals: LookForRefusals | None = None,
 ) -> Judgement:
     """Run every rule of the site over the facts, once; a `database` is used again for the next facts.
 
     `for_trial`: what is found is to be tried, also what was proved before, and what is recommended from a proof only.
     `told` is what was told in the last looks, of which this one has begun: what is away for a moment is told on.
+    `refusals` looks at definitions of tables for what the server refuses to convert; None where nobody may look.
     """
     known = known or KnownFaults()
     known.begin_look()
@@ -48,8 +52,18 @@ def judge(
         if database is None:
             kept.close()
 
+    conversions = RefusedConversions(refusals, _to_convert(answers.candidates))
+
     def decided(file_limit: int | None = None) -> tuple[Wording, Resolution]:
-        words = Wording(facts, known, ready.proofs, site.rules, for_trial=for_trial, file_limit=file_limit)
+        words = Wording(
+            facts,
+            known,
+            ready.proofs,
+            site.rules,
+            for_trial=for_trial,
+            file_limit=file_limit,
+            conversions=conversions,
+        )
         return words, resolve(
             answers.candidates,
             site.rules,
@@ -116,6 +130,13 @@ def _answers(rules: Iterable[Rule], inquiry: Inquiry, known: KnownFaults) -> _An
             answers.asked.add(rule.id)
             answers.candidates += answer
     return answers
+
+
+def _to_convert(candidates: Iterable[Candidate]) -> list[TableName]:
+    """The tables for which a finding may give an ALTER to another engine, as its rule puts them in order."""
+    rows = (one.row for one in candidates if one.rule.planner in CONVERTING)
+    names = ((row.get("schema_name"), row.get("table_name")) for row in rows)
+    return [(schema, table) for schema, table in names if isinstance(schema, str) and isinstance(table, str)]
 
 
 def _spoken(resolution: Resolution) -> set[str]:

@@ -28,6 +28,7 @@ from myisam_advisor.remedies.planners.base import (
     planner_named,
 )
 from myisam_advisor.remedies.price import Price, price_of
+from myisam_advisor.remedies.refused_conversions import NOBODY_LOOKS, RefusedConversions
 from myisam_advisor.remedies.remedy import Admitted, Remedy
 from myisam_advisor.remedies.statements.base import text_of
 from myisam_advisor.remedies.statements.parsing import parsed_apart
@@ -70,7 +71,8 @@ class Wording:
     """Puts candidates in words, and keeps the account of what the findings that stand will take.
 
     `faults` gathers rules whose texts or planners fail. `rules` are those in force. `for_trial`: what is found is to be tried. So what was proved before
-    decides nothing, and a remedy that wants a proof is there without one. `file_limit` is the open_files_limit that all findings are to name.
+    decides nothing, and a remedy that wants a proof is there without one. `file_limit` is the open_files_limit that all findings are to name;
+    `conversions` tells which tables the server refuses to convert.
     """
 
     def __init__(
@@ -82,8 +84,9 @@ class Wording:
         *,
         for_trial: bool = False,
         file_limit: int | None = None,
+        conversions: RefusedConversions = NOBODY_LOOKS,
     ) -> None:
-        self.known = PlanFacts(facts, proofs.rates)
+        self.known = PlanFacts(facts, proofs.rates, conversions)
         if file_limit is not None:
             self.known.planned_variables[FILE_LIMIT] = file_limit
         self.for_trial = for_trial

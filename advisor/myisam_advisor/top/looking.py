@@ -13,6 +13,7 @@ from myisam_advisor.judging.faults import KnownFaults
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from myisam_advisor.judging.verdict import verdict_of
+from myisam_advisor.migrate.refused_here import KeptRefusals
 from myisam_advisor.proofs.store import of_all, proof_stores
 from myisam_advisor.top.moment import Moment
 from myisam_advisor.workload.kinds.seen import SeenStatements, myisam_tables, not_told
@@ -59,6 +60,7 @@ class Looker:
         self._options = options
         self._site = site
         self._connection = Connection(resolve, options.timeout_seconds)
+        self._refusals = KeptRefusals(self._connection.session, options.proc)
         self._memory = LookMemory(TableChooser())
         self._glancer = Glancer(self._connection, options.proc, switches=self._memory.switches)
         self._judged = Remembered()
@@ -171,7 +173,7 @@ class Looker:
         ready = prepared(facts, self._site, proofs)
         longer_facts = None if longer is before else Interval(snapshot, longer).facts(self._judged)
         judged = ready if longer_facts is None else prepared(longer_facts, self._site, proofs)
-        judgement = judge(judged, self._database, self._faults)
+        judgement = judge(judged, self._database, self._faults, refusals=self._refusals)
         verdict = verdict_of(judgement, judged.judged.interval_seconds)
         return Moment(ready.judged, judgement, verdict, snapshot.taken_at)
 

@@ -15,6 +15,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
 from myisam_exporter.look.table_choice import TableChooser
 from myisam_exporter.outside.clock import CLOCK, Clock
+from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.followers import Follower
 from myisam_exporter.watching.options import WatchOptions
@@ -82,6 +83,13 @@ class Fleet:
     def probed(self, name: str) -> Watch | None:
         """The watch of a listed server that is probed, by whichever module; None when nobody probes it."""
         return next((watch for (one, _), watch in list(self._probed.items()) if one == name), None)
+
+    def session_of(self, label: str) -> Session:
+        """The open session with a target that is watched. Raises UserError where there is none, or none now."""
+        watch = next((one for one in self._watches() if one.label == label), None)
+        if watch is None:
+            raise UserError(f"{label} is not watched any more.")
+        return watch.connection.session()
 
     def probed_names(self) -> list[str]:
         """The listed servers that are probed."""

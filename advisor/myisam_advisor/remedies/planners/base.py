@@ -13,6 +13,7 @@ from typing import cast
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.remedies.memory_budget import MemoryBudget, budget_of
 from myisam_advisor.remedies.option_lines import OptionLine
+from myisam_advisor.remedies.refused_conversions import NOBODY_LOOKS, RefusedConversions
 from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_advisor.texts.units import unit_named
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -36,12 +37,13 @@ class PlanFacts:
     """The facts as planners ask for them, worked out once for all rules.
 
     `rates` is how fast tables were copied on this machine; `budget` is the account of memory they share; `planned_index_bytes` is what each table's
-    indexes will take in the default cache by the plans made before, `planned_variables` what they set.
+    indexes will take in the default cache by the plans made before, `planned_variables` what they set. `conversions` tells which ALTER the server refuses.
     """
 
-    def __init__(self, facts: FactSet, rates: Rates = NO_RATES) -> None:
+    def __init__(self, facts: FactSet, rates: Rates = NO_RATES, conversions: RefusedConversions = NOBODY_LOOKS) -> None:
         self.all = facts
         self.rates = rates
+        self.conversions = conversions
         self.budget: MemoryBudget = budget_of(facts)
         self.planned_index_bytes: dict[TableKey, float] = {}
         self.planned_variables: dict[str, Value] = {}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_advisor.remedies.rebuild_times import lasts_into_innodb
+from myisam_advisor.remedies.refused_conversions import migrate_line
 from myisam_advisor.remedies.statements.tables import AlterTable, TableOption, option
 from myisam_advisor.remedies.table_sizes import innodb_size
 from myisam_advisor.texts.templates import object_name, printable, size
@@ -29,12 +30,14 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     schema, table = str(row["schema_name"]), str(row["table_name"])
     indexes = context.known.indexes_of(schema, table)
     innodb_bytes = innodb_size(row, indexes, sorts_copies=context.known.sorts_copies)
-    blockers = [*_blockers(row, indexes, context), *_disk(schema, innodb_bytes, context)]
+    refusals = context.known.conversions.of(schema, table)
+    # What is read in the definition is told by number, and in the place of what the facts let one suppose.
+    blockers = [*(refusals or _blockers(row, indexes, context)), *_disk(schema, innodb_bytes, context)]
     return Plan(
         {
             "innodb_bytes": innodb_bytes,
             "blockers": f"Obstacles: {'; '.join(blockers)}." if blockers else "",
-            "advice": " ".join(_advice(schema, table, bool(blockers), innodb_bytes, indexes, context)),
+            "advice": " ".join(_advice(schema, table, bool(blockers), refusals, innodb_bytes, indexes, context)),
             "price": _price(innodb_bytes, _lasts(row, context)),
         },
         commands=() if blockers else (_conversion(schema, table, context),),
@@ -106,8 +109,9 @@ def _since(versions: tuple[int, int], context: PlanContext) -> bool:
 
 
 def _advice(
-    schema: str, table: str, blocked: bool, innodb_bytes: int | None, indexes: Sequence[Row], context: PlanContext
-) -> Iterable[str]:
+    schema: str, table: str, blocked: bool, refusals: Sequence[str] | None, innodb_bytes: int | None, indexes: Sequence[Row],
+    context: PlanContext,
+) -> Iterable[str]:  # fmt: skip
     yield "First take the write off the read path (move a counter to a table of its own, and write it in batches): that helps at once, and converts no table."
     name = object_name(schema, table)
     together = _written_together(name, context)
@@ -115,7 +119,11 @@ def _advice(
     yield f"Only then {'remove the obstacles and ' if blocked else ''}convert{alone}, on a copy first, and measure it under its load."
     if together:
         yield together
-    yield f"`myisam-advisor migrate` says what breaks, what this server refuses to convert{_refused(context)}, and what to do first."
+    yield f"Before that, run `{migrate_line(schema, table)}`."
+    if refusals is None:
+        yield f"It says what breaks, what to do first, and what this server refuses to convert{_refused(context)}: nobody could look for that here."
+    else:
+        yield f"It says {'how to remove what the server refuses' if refusals else 'what to do first'}, and what breaks."
     pool = context.variable("innodb_buffer_pool_size")
     if innodb_bytes is not None:
         has = f" ({size(pool)} for everything)" if isinstance(pool, int | float) else ""

@@ -23,7 +23,7 @@ def remedy_of(problems: Sequence[Problem], table: Sql, way: str, *, rebuilt: boo
     if last.code in PARTITIONS:
         return (
             f"Before the upgrade: {statement('ALTER TABLE {} ENGINE=InnoDB;', table)} which keeps the partitions, "
-            f"or {statement('ALTER TABLE {} REMOVE PARTITIONING;', table)}"
+            f"or {statement('ALTER TABLE {} REMOVE PARTITIONING;', table)} `myisam-advisor migrate` says what the first is refused for."
         )
     if last.code in ZERO_DATES:
         return (
