@@ -68,7 +68,7 @@ def test_a_data_directory_on_a_file_system_without_a_size_is_not_full() -> None:
         with mounted(place, "-t", "tmpfs", "-o", "size=0,mode=0755", "myisam-advisor-test"), CopiedServer(binaries_of("mariadb-10.11"), directory=place) as running:
             facts = look(running)
             assert facts.single("host")["data_directory_free_bytes"] is None
-            assert "tells no size" in facts.unknown["host.data_directory_free_bytes"].reason
+            assert "reports no size" in facts.unknown["host.data_directory_free_bytes"].reason
             assert "disk-nearly-full" not in {finding.rule for finding in judge(prepared(complete(facts), Site(shipped_rules()))).findings}
     finally:
         place.rmdir()

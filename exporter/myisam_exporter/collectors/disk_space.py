@@ -147,7 +147,7 @@ def space_of(path: Path) -> Space | Unknown:
         os.close(descriptor)
     free_bytes = free_bytes_of(status)
     if free_bytes is None:
-        return Unknown(f"the file system of {path} tells no size", off=True)
+        return Unknown(f"the file system of {path} reports no size", off=True)
     return Space(free_bytes, status.f_blocks * status.f_frsize, free_inodes_of(status))
 
 

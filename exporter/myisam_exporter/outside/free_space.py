@@ -16,7 +16,7 @@ READ_ONLY = frozenset({"ro", "emergency_ro"})
 
 
 def free_bytes_of(status: os.statvfs_result) -> int | None:
-    """What an unprivileged program may still write there; None where the file system tells no size."""
+    """What an unprivileged program may still write there; None where the file system reports no size."""
     return status.f_bavail * status.f_frsize if status.f_blocks else None
 
 
