@@ -119,6 +119,23 @@ def test_what_set_persist_wrote_wins_until_it_is_reset(served: PrivateServer, pl
     assert (served.variables()["key_buffer_size"], served.variables()["back_log"]) == ("10485760", "91")
 
 
+@pytest.mark.parametrize("served", ["mysql-8.0", "mysql-9.7"], indirect=True)
+def test_what_set_persist_wrote_of_key_caches_is_told_and_reset_by_their_names(served: PrivateServer, place: Path) -> None:
+    served.execute("SET PERSIST `default`.key_buffer_size = 12582912", "SET PERSIST `hot-1`.key_buffer_size = 12582912")
+    lines = (option_line("key_buffer_size", 10485760), option_line("key_buffer_size", 10485760, "hot-1"))
+    (place / "conf.d" / ODD).write_text("[mysqld]\n" + "".join(f"{line}\n" for line in lines))
+    served.stop()
+    served.start()
+    assert served.execute("SELECT @@GLOBAL.key_buffer_size, @@GLOBAL.`hot-1`.key_buffer_size") == [(12582912, 12582912)]
+    for line in lines:
+        (shown,) = remarks(served, line)
+        served.execute(shown.rpartition(": ")[2])
+    served.stop()
+    served.start()
+    assert served.execute("SELECT @@GLOBAL.key_buffer_size, @@GLOBAL.`hot-1`.key_buffer_size") == [(10485760, 10485760)]
+    assert not any("PERSIST" in one for line in lines for one in remarks(served, line))
+
+
 @pytest.mark.parametrize("name", ["mysql-8.0", "mysql-9.7"])
 def test_the_command_line_wins_over_what_set_persist_wrote(name: str) -> None:
     words = ["--key-buffer-size=9M"]

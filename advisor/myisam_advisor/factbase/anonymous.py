@@ -63,6 +63,8 @@ KEPT_NAMES = {
     "cache": {"default"}, "index": {"PRIMARY"}, "channel": {"group_replication_applier", "group_replication_recovery"},
 }  # fmt: skip
 PARTITION_MARK = re.compile(r"(#P#|#SP#|#p#|#sp#)")
+# What SET PERSIST wrote of a named key cache; other names with a dot are of plugins and components.
+_OF_A_CACHE = re.compile(r"(.+)(\.key_(?:buffer|cache)_\w+)", re.DOTALL)
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?[kKmMgGtT%]?")
 _VERSION = re.compile(r"\d+(\.\d+)+(-MariaDB)?")
 _DOTS = frozenset({"", ".", ".."})
@@ -122,7 +124,11 @@ def _row(table: str, row: Mapping[str, Any], replace: Replace) -> dict[str, Any]
 
 
 def _value(table: str, name: str, value: Any, replace: Replace) -> Any:
-    if not isinstance(value, str) or not value or f"{table}.{name}" in OUR_WORDS:
+    if not isinstance(value, str) or not value:
+        return value
+    if table == "variable_origin" and name == "name" and (of_cache := _OF_A_CACHE.fullmatch(value)):
+        return _name("cache", of_cache[1], replace) + of_cache[2]
+    if f"{table}.{name}" in OUR_WORDS:
         return value
     if f"{table}.{name}" in VERSIONS:
         found = _VERSION.match(value)

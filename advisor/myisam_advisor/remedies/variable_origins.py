@@ -13,6 +13,7 @@ from myisam_advisor.remedies.planners.base import FILE_LIMIT, PlanFacts
 from myisam_advisor.texts.lists import listed
 from myisam_exporter.collectors.variable_origins import COMMAND_LINE, OPTION_FILE
 from myisam_exporter.facts.columns import Row, Value
+from myisam_exporter.server.sql import quote_variable
 
 MY_CNF_BACK = "Put back what stood in my.cnf, or remove the lines."
 LONGEST_PATH = 512  # FN_REFLEN: a server names none that is longer
@@ -30,12 +31,13 @@ class VariableOrigins:
         """Whether SET PERSIST may have written one of these options: nobody can say that it did not."""
         if self._rows is None:
             return True
-        rows = [self._rows.get(line.option) for line in lines if line.option]
-        return any(row is not None and row["is_persisted"] is None for row in rows)
+        # Where it could not be asked no row has it; what has its default has no row.
+        is_unknown = any(row["is_persisted"] is None for row in self._rows.values())
+        return is_unknown and any(line.option for line in lines)
 
     def remarked(self, line: OptionLine) -> Iterable[OptionLine]:
         """The line, behind a comment where another place has the option, or wins over every file."""
-        row = (self._rows or {}).get(line.option) if line.option else None
+        row = self._row(line.option) if line.option else None
         if row is not None:
             yield from _remarks(line.option, row)
         yield line
@@ -47,7 +49,7 @@ class VariableOrigins:
             present = self._known.variables.get(name)
             if self._rows is None or present is None:
                 return MY_CNF_BACK
-            row = self._rows.get(name)
+            row = self._row(name)
             former = None if row is None or name in self._fitted else _line_of(name, row, present)
             if row is None:
                 added.append(name)
@@ -59,6 +61,13 @@ class VariableOrigins:
             default = "it had its default" if len(added) == 1 else "they had their defaults"
             restored.append(f"Remove {listed(added, len(added))} from my.cnf: {default}.")
         return " ".join(restored) or MY_CNF_BACK
+
+    def _row(self, option: str) -> Row | None:
+        """The option's row; for what SET PERSIST wrote of the default key cache by that name (default.key_buffer_size), the row of this name."""
+        rows = self._rows or {}
+        row, by_name = rows.get(option), rows.get(f"default.{option}")
+        wins = row is not None and (row["origin"] == COMMAND_LINE or row["is_persisted"] == 1)
+        return row if by_name is None or by_name["is_persisted"] != 1 or wins else by_name
 
     @cached_property
     def _fitted(self) -> frozenset[str]:
@@ -84,7 +93,9 @@ def _remarks(name: str, row: Row) -> Iterable[OptionRemark]:
     elif row["origin"] == COMMAND_LINE:
         yield option_remark(f"--{name} on the server's command line wins over this line: change it there")
     elif row["is_persisted"] == 1:
-        yield option_remark(f"SET PERSIST wrote {name}, which wins over this line: RESET PERSIST {name};")
+        cache, _, variable = str(row["name"]).rpartition(".")
+        written = quote_variable(variable, cache)
+        yield option_remark(f"SET PERSIST wrote {row['name']}, which wins over this line: RESET PERSIST {written};")
     elif row["origin"] == OPTION_FILE and row["option_file"]:
         in_words = f"{name} stands in an option file of the server's machine: change it there"
         yield option_remark(f"{name} stands in {row['option_file']}: change it there", in_words)

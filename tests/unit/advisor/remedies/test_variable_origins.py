@@ -38,6 +38,8 @@ def row(origin: str | None, option_file: str | None = None, is_persisted: int | 
         ([row("command_line")], "# --key_buffer_size on the server's command line wins over this line: change it there", MY_CNF_BACK),
         ([row("command_line", is_persisted=1)], "# --key_buffer_size on the server's command line wins over this line: change it there", MY_CNF_BACK),
         ([row("persisted", is_persisted=1)], "# SET PERSIST wrote key_buffer_size, which wins over this line: RESET PERSIST key_buffer_size;", MY_CNF_BACK),
+        ([row("run_time"), row("default", None, 1, "default.key_buffer_size")], "# SET PERSIST wrote default.key_buffer_size, which wins over this line: RESET PERSIST `default`.key_buffer_size;", MY_CNF_BACK),
+        ([row("command_line"), row("default", None, 1, "default.key_buffer_size")], "# --key_buffer_size on the server's command line wins over this line: change it there", MY_CNF_BACK),
         ([row("run_time")], None, MY_CNF_BACK),
         ([row("automatic")], None, MY_CNF_BACK),
         ([row(None)], None, MY_CNF_BACK),
@@ -53,6 +55,12 @@ def test_each_origin(rows: list[dict[str, Any]], remark: str | None, back: str) 
     assert found.my_cnf_undo == back
 
 
+def test_what_set_persist_wrote_of_a_named_key_cache_is_reset_by_its_quoted_name() -> None:
+    line = option_line("key_buffer_size", 9, "hot-1")
+    (remark, _) = admitted(my_cnf=(line,), server=MYSQL, variable_origin=[row("default", None, 1, "hot-1.key_buffer_size")]).remedy.my_cnf
+    assert remark == "# SET PERSIST wrote hot-1.key_buffer_size, which wins over this line: RESET PERSIST `hot-1`.key_buffer_size;"
+
+
 def test_mysqld_safe_passes_one_option_of_the_file_on() -> None:
     line = option_line("open_files_limit", 4096)
     (remark, _) = admitted(my_cnf=(line,), server=MYSQL, variable={"open_files_limit": 1024}, variable_origin=[row("command_line", name="open_files_limit")]).remedy.my_cnf
@@ -66,6 +74,8 @@ def test_what_set_persist_may_have_written_is_told_only_while_nobody_knows() -> 
     assert PERSISTED_WINS in admitted(my_cnf=(LINE,), server=MYSQL, variable=SIZE).cost
     assert charged([])
     assert charged([row("option_file", FILE, None)])
+    # A file of facts does not say what was refused: a row of another variable does.
+    assert charged([row("run_time", None, None, "flush")])
     assert not charged([row("option_file", FILE)])
     assert not charged([row("run_time", name="sort_buffer_size")])
 
@@ -132,3 +142,8 @@ def test_without_names_the_origin_stays_and_the_path_is_another() -> None:
     assert (shown["name"], shown["origin"], shown["is_persisted"]) == ("key_buffer_size", "option_file", 0)
     assert "mysql" not in shown["option_file"]
     assert "a b" not in shown["option_file"]
+
+
+@pytest.mark.parametrize(("name", "shown"), [("secret.key_buffer_size", "cache1.key_buffer_size"), ("a.b\nc.key_cache_block_size", "cache1.key_cache_block_size"), ("default.key_buffer_size", None), ("validate_password.policy", None), ("key_buffer_size", None)])
+def test_without_names_a_key_cache_that_was_persisted_has_none(name: str, shown: str | None) -> None:
+    assert anonymised({"variable_origin": [row("default", None, 1, name)]})["variable_origin"][0]["name"] == (shown or name)
