@@ -126,7 +126,8 @@ def _row(table: str, row: Mapping[str, Any], replace: Replace) -> dict[str, Any]
 def _value(table: str, name: str, value: Any, replace: Replace) -> Any:
     if not isinstance(value, str) or not value:
         return value
-    if table == "variable_origin" and name == "name" and (of_cache := _OF_A_CACHE.fullmatch(value)):
+    of_cache = _OF_A_CACHE.fullmatch(value) if f"{table}.{name}" == "variable_origin.name" else None
+    if of_cache is not None:
         return _name("cache", of_cache[1], replace) + of_cache[2]
     if f"{table}.{name}" in OUR_WORDS:
         return value
