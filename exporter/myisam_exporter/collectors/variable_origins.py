@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
-from myisam_exporter.collectors.variables import VARIABLES
+from myisam_exporter.collectors.variables import VARIABLES, Variables
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
@@ -28,6 +28,11 @@ ON_MARIADB: Final = (
     "SELECT VARIABLE_NAME, GLOBAL_VALUE_ORIGIN, GLOBAL_VALUE_PATH FROM information_schema.SYSTEM_VARIABLES "
     "WHERE GLOBAL_VALUE_ORIGIN IS NOT NULL AND GLOBAL_VALUE_ORIGIN <> 'COMPILE-TIME'"
 )
+NO_ROOM = Unknown(
+    "the table cache has too little room to ask where values come from without closing other tables", off=True
+)
+# Of MySQL's table cache, which is divided by connections: our own tables of performance_schema are fewer than twenty, and each takes one of these places.
+LEAST_PLACES = 50
 NOT_TOLD = Unknown("before MySQL 8.0 and MariaDB 10.5 no server tells where a value comes from", off=True)
 DEFAULT, OPTION_FILE, COMMAND_LINE, SAVED, RUN_TIME, AUTOMATIC = (
     "default", "option_file", "command_line", "persisted", "run_time", "automatic"
@@ -98,7 +103,7 @@ class VariableOriginsCollector(Collector[VariableOrigins]):
         if not session.version.at_least(mysql=(8, 0), mariadb=(10, 5)):
             return NOT_TOLD
         if session.version.flavour != "mariadb":
-            return _of_mysql(session)
+            return _of_mysql(session) if _has_room(context.sample(VARIABLES)) else NO_ROOM
         before = context.before.get(self.name)
         stand = context.sample(VARIABLES) is context.before.get(VARIABLES.name)
         return before if stand and isinstance(before, VariableOrigins) else _of_mariadb(session)
@@ -135,6 +140,14 @@ def _of_mysql(session: Session) -> VariableOrigins | Unknown:
     # SET PERSIST_ONLY leaves the value in force as it is, a default too.
     waiting = {str(name): Origin(DEFAULT, None, True) for name in names or () if name not in found}
     return VariableOrigins(found | waiting, saved if isinstance(saved, Unknown) else None)
+
+
+def _has_room(variables: Variables | Unknown) -> bool:
+    """Whether the part of the table cache that this connection has is large enough for two tables more; where its size is not known they are asked for."""
+    places = None if isinstance(variables, Unknown) else variables.number("table_open_cache")
+    if isinstance(variables, Unknown) or places is None:
+        return True
+    return places // (variables.number("table_open_cache_instances") or 1) >= LEAST_PLACES
 
 
 def _origin(source: str | None, path: str | None, is_persisted: bool | None) -> Origin:

@@ -35,12 +35,11 @@ SET GLOBAL table_open_cache = 400;
 
 -- ==== my.cnf and init_file: so that it survives a restart ==================================================
 -- # myisam-advisor, MySQL 9.7.4-2 on recorded, TIME
+-- # A value that SET PERSIST wrote wins over these lines: look in performance_schema.persisted_variables. RESET PERSIST with the name removes it.
 -- [mysqld]
 -- # table-cache-too-small; now: 64
--- # --table_open_cache on the server's command line wins over this line: change it there
 -- table_open_cache = 400
 -- # recovery-disabled; now: OFF; takes effect at the next restart
--- # --myisam_recover_options on the server's command line wins over this line: change it there
 -- myisam_recover_options = BACKUP,QUICK
 
 -- ==== Offline: each locks its table. Remove the '-- ' to run it ============================================
