@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 import pytest
+from MySQLdb import Error
 
 from myisam_advisor.catalogue.rules import Parameter, Rule, shipped_rules
 from myisam_advisor.catalogue.site import Site
@@ -88,6 +89,15 @@ def target(server: PrivateServer, user: str = "root", password: str = "") -> Tar
 
 def look(server: PrivateServer, seconds: float = 0.0, user: str = "root") -> FactSet:
     return collect_facts(target(server, user), seconds, 10)
+
+
+def error_of(server: PrivateServer, statement: str, database: str = "") -> int:
+    """The number of the error that a statement ends with, 0 of none."""
+    try:
+        server.execute(statement, database=database)
+    except Error as error:
+        return int(error.args[0])
+    return 0
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from myisam_advisor.migrate.way_back import back
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
 
-from .conftest import on_every_server, schema, target
-from .test_migrate_scripts import PROC, engines, error_of, fed, looked
+from .conftest import error_of, on_every_server, schema, target
+from .test_migrate_scripts import PROC, engines, fed, looked
 
 DATABASE = "made"
 

@@ -14,7 +14,8 @@ from myisam_advisor.migrate.script import as_script
 from tests.support.servers import CopiedServer, binaries_of
 
 from .clients import client
-from .test_migrate_scripts import engines, error_of, fed, looked
+from .conftest import error_of
+from .test_migrate_scripts import engines, fed, looked
 
 # Ends the server before it renames something to a name with this ending, or behind that. Without dlsym, which older C libraries have under another version.
 ENDS_IT = """

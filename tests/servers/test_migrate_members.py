@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from MySQLdb import Error
 
 from myisam_advisor.migrate.looking import looked_at
 from myisam_advisor.migrate.prediction import Prediction
@@ -12,7 +11,7 @@ from myisam_advisor.migrate.script import alter, runs
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
 
-from .conftest import schema, target
+from .conftest import error_of, schema, target
 from .test_migrate_schemas import FOUR
 
 PROC = Path("/proc")
@@ -59,14 +58,6 @@ def told(server: PrivateServer, to: str) -> Prediction:
     return found
 
 
-def error_of(server: PrivateServer, statement: str) -> int:
-    try:
-        server.execute(statement, database="members")
-    except Error as error:
-        return int(error.args[0])
-    return 0
-
-
 @pytest.mark.parametrize("to", ["InnoDB", "Aria"])
 @pytest.mark.parametrize("columns", COLUMNS.values(), ids=COLUMNS)
 def test_members_that_are_one_are_told_as_the_server_refuses_them(server: PrivateServer, columns: str, to: str) -> None:
@@ -77,10 +68,10 @@ def test_members_that_are_one_are_told_as_the_server_refuses_them(server: Privat
             server.execute(f"SET GLOBAL sql_mode = '{mode}'")
             made(server, columns)
             found = told(server, to)
-            code = error_of(server, f"ALTER TABLE t ENGINE={to}")
+            code = error_of(server, f"ALTER TABLE t ENGINE={to}", "members")
             assert (found.errors[0].code if found.errors else 0) == code, (mode, found.errors)
             made(server, columns)
-            assert (error_of(server, str(alter(found))) == 0) == runs(found), (mode, found.script_errors)
+            assert (error_of(server, str(alter(found)), "members") == 0) == runs(found), (mode, found.script_errors)
 
 
 def test_to_know_it_no_table_is_opened_and_nothing_is_asked_where_no_list_may_repeat(server: PrivateServer) -> None:

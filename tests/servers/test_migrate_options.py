@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from MySQLdb import Error
 
 from myisam_advisor.migrate.looking import looked_at
 from myisam_advisor.migrate.places import NOT_GIVEN_BACK
@@ -18,7 +17,7 @@ from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.server.session import Session
 from tests.support.servers import CopiedServer, binaries_of
 
-from .conftest import schema, target
+from .conftest import error_of, schema, target
 from .test_migrate_schemas import FOUR
 
 PROC = Path("/proc")
@@ -104,15 +103,6 @@ def directory_of(server: PrivateServer) -> Path:
     return place
 
 
-def error_of(server: PrivateServer, statement: str) -> int:
-    """The number of the error, 0 of none."""
-    try:
-        server.execute(statement, database="options")
-    except Error as error:
-        return int(error.args[0])
-    return 0
-
-
 def made(server: PrivateServer, table: Made) -> None:
     mode = "IGNORE_BAD_TABLE_OPTIONS" if "mariadb" in server.binaries.name else ""
     options = table.options.format(elsewhere=directory_of(server))
@@ -140,14 +130,14 @@ def test_what_becomes_of_options_was_told_and_the_way_back_gives_them(four: Priv
     with schema(four, "options"):
         made(four, table)
         found = told(four, to)
-        code = error_of(four, f"ALTER TABLE t ENGINE={to}")
+        code = error_of(four, f"ALTER TABLE t ENGINE={to}", "options")
         assert (found.errors[0].code if found.errors else 0) == code, found.errors
         four.execute("DROP TABLE t", database="options")
         made(four, table)
         before = definition(four)
-        assert (error_of(four, alter(found)) == 0) == runs(found), found.script_errors
+        assert (error_of(four, alter(found), "options") == 0) == runs(found), found.script_errors
         if runs(found):
-            assert [error_of(four, one) for one in back(found)] == [0] * len(back(found))
+            assert [error_of(four, one, "options") for one in back(found)] == [0] * len(back(found))
             lost = NOT_GIVEN_BACK & {change.id for change in found.changes}
             assert (definition(four) == before) == (not lost)
 
@@ -172,10 +162,10 @@ def test_settings_decide_what_becomes_of_places_and_pages(four: PrivateServer, o
     with schema(four, "options"), globally(four, innodb_strict_mode=strict, innodb_file_per_table=own_file):
         made(four, Made(options=options))
         before, found = definition(four), told(four)
-        code = error_of(four, "ALTER TABLE t ENGINE=InnoDB")
+        code = error_of(four, "ALTER TABLE t ENGINE=InnoDB", "options")
         assert (found.errors[0].code if found.errors else 0) == code, found.errors
         if not code:
-            assert [error_of(four, one) for one in back(found)] == [0]
+            assert [error_of(four, one, "options") for one in back(found)] == [0]
             lost = NOT_GIVEN_BACK & {change.id for change in found.changes}
             assert (definition(four) == before) == (not lost)
 
@@ -191,7 +181,7 @@ def test_rows_lie_where_innodb_knows_a_directory_and_nowhere_else(named: str) ->
         made(server, Made(options="DATA DIRECTORY='{elsewhere}'"))
         found = told(server)
         assert [error.code for error in found.errors] == ([3121] if named.endswith("below") else [])
-        assert error_of(server, "ALTER TABLE t ENGINE=InnoDB") == (found.errors[0].code if found.errors else 0)
+        assert error_of(server, "ALTER TABLE t ENGINE=InnoDB", "options") == (found.errors[0].code if found.errors else 0)
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -205,7 +195,7 @@ def test_undo_logs_make_no_place_for_rows(known: bool) -> None:
     with server, schema(server, "options"):
         made(server, Made(options="DATA DIRECTORY='{elsewhere}'"))
         assert [error.code for error in told(server).errors] == ([] if known else [3121])
-        assert error_of(server, "ALTER TABLE t ENGINE=InnoDB") == (0 if known else 3121)
+        assert error_of(server, "ALTER TABLE t ENGINE=InnoDB", "options") == (0 if known else 3121)
 
 
 def test_a_table_in_the_tablespace_of_all_keeps_its_word(running: Callable[[str], PrivateServer]) -> None:
@@ -252,7 +242,7 @@ def test_whether_innodb_encrypts_was_told(with_keys: PrivateServer, columns: str
         with schema(with_keys, "options"), globally(with_keys, innodb_encrypt_tables=encrypts, innodb_file_per_table=own_file):
             made(with_keys, Made(columns, options))
             found = told(with_keys)
-            code = error_of(with_keys, "ALTER TABLE t ENGINE=InnoDB")
+            code = error_of(with_keys, "ALTER TABLE t ENGINE=InnoDB", "options")
             assert (found.errors[0].code if found.errors else 0) == code, (options, found.errors)
             scheme = with_keys.execute("SELECT ENCRYPTION_SCHEME, CURRENT_KEY_ID FROM information_schema.INNODB_TABLESPACES_ENCRYPTION WHERE NAME = 'options/t'")
             said = {change.id: change.what for change in found.changes}
@@ -288,7 +278,7 @@ def test_what_ngram_finds_otherwise_is_told(running: Callable[[str], PrivateServ
         assert before[2] == after[2] == 1
         # What InnoDB's own parser refuses, and what it requires, it does not with ngram.
         assert counted(server, "a@b word+ +the") >= 0
-        assert error_of(server, said["ngram-sequences"].statement) == 0
+        assert error_of(server, said["ngram-sequences"].statement, "options") == 0
 
 
 def test_words_of_a_plugin_and_one_that_is_gone_are_told() -> None:
@@ -303,4 +293,4 @@ def test_words_of_a_plugin_and_one_that_is_gone_are_told() -> None:
         assert (before, [counted(server, word) for word in ("ox", "about", "because")]) == ([1, 1, 1], [0, 0, 1])
         server.execute("ALTER TABLE t ENGINE=MyISAM", "UNINSTALL PLUGIN simple_parser", database="options")
         server.restart()
-        assert [error.code for error in told(server).errors] == [1524] == [error_of(server, "ALTER TABLE t ENGINE=InnoDB")]
+        assert [error.code for error in told(server).errors] == [1524] == [error_of(server, "ALTER TABLE t ENGINE=InnoDB", "options")]

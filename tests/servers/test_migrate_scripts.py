@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from MySQLdb import Error
 
 from myisam_advisor.migrate.looking import looked_at
 from myisam_advisor.migrate.prediction import Migration
@@ -22,7 +21,7 @@ from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of, keeps_dictionary
 
 from .clients import client
-from .conftest import schema, target
+from .conftest import error_of, schema, target
 from .test_migrate_schemas import FOUR
 
 PROC = Path("/proc")
@@ -49,15 +48,6 @@ def fed(server: PrivateServer, script: str) -> str:
 def engines(server: PrivateServer, database: str) -> dict[str, str]:
     rows = server.execute(f"SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = '{database}'")
     return {str(name): str(engine) for name, engine in rows}
-
-
-def error_of(server: PrivateServer, statement: str) -> int:
-    """The number of the error, 0 of none."""
-    try:
-        server.execute(statement)
-    except Error as error:
-        return int(error.args[0])
-    return 0
 
 
 def test_a_table_of_generated_columns_alone_stops_no_script(each: PrivateServer) -> None:

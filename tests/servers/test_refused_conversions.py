@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from MySQLdb import Error
 
 from myisam_advisor.trial.private.private_server import PrivateServer
 from tests.support.daemon import serving, wait_for
 from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of, repeating
+
+from .conftest import error_of
 
 RULE = "migrate-engine"
 GOOD = {"good": "id INT PRIMARY KEY, n INT", "odd`name": "id INT, n INT, w TEXT, FULLTEXT (w)"}
@@ -32,15 +33,6 @@ def refused_of(server: PrivateServer) -> dict[str, tuple[int, str, str]]:
 
 def quoted(table: str) -> str:
     return "`" + table.replace("`", "``") + "`"
-
-
-def error_of(server: PrivateServer, statement: str) -> int:
-    """The number of the error that it ends with, 0 of none."""
-    try:
-        server.execute(statement)
-    except Error as error:
-        return int(error.args[0])
-    return 0
 
 
 def made(server: PrivateServer, names: list[str]) -> None:

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
+from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.collectors.variables import VARIABLES, Variables
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.files.table_columns import UPTIME_STEP_SECONDS
 from myisam_exporter.server.granting import READ_PERFORMANCE_SCHEMA
 from myisam_exporter.server.session import Session
 
@@ -71,7 +73,7 @@ class VariableOriginsCollector(Collector[VariableOrigins]):
 
     name = VARIABLE_ORIGINS.name
     source = "performance_schema.variables_info and persisted_variables, information_schema.SYSTEM_VARIABLES"
-    after = ("variables",)
+    after = ("variables", "status")
     states_only = True
     expensive = True
     sections = {
@@ -105,8 +107,7 @@ class VariableOriginsCollector(Collector[VariableOrigins]):
         if session.version.flavour != "mariadb":
             return _of_mysql(session) if _has_room(context.sample(VARIABLES)) else NO_ROOM
         before = context.before.get(self.name)
-        stand = context.sample(VARIABLES) is context.before.get(VARIABLES.name)
-        return before if stand and isinstance(before, VariableOrigins) else _of_mariadb(session)
+        return before if isinstance(before, VariableOrigins) and _stands(context) else _of_mariadb(session)
 
     def facts(self, pair: Pair[VariableOrigins]) -> Iterable[Block]:
         """One row a variable."""
@@ -120,6 +121,18 @@ class VariableOriginsCollector(Collector[VariableOrigins]):
         """What SET PERSIST wrote, where that could not be asked."""
         reason = sample.without_persisted
         return {} if reason is None else {"variable_origin.is_persisted": reason}
+
+
+def _stands(context: Context) -> bool:
+    """Whether no variable differs from the last look, and the server has not started since: the same value may come from another file then."""
+    started, before = _started(context.sample(STATUS)), _started(STATUS.of(context.before))
+    if started is None or before is None or abs(started - before) > 2 * UPTIME_STEP_SECONDS:
+        return False
+    return context.sample(VARIABLES) is context.before.get(VARIABLES.name)
+
+
+def _started(status: Status | Unknown) -> float | None:
+    return None if isinstance(status, Unknown) else status.server_started
 
 
 def _of_mariadb(session: Session) -> VariableOrigins | Unknown:

@@ -6,6 +6,7 @@ from unittest.mock import Mock
 import pytest
 
 from myisam_exporter.collectors.base import Context, Pair
+from myisam_exporter.collectors.status import Status
 from myisam_exporter.collectors.variable_origins import (
     COLLECTOR,
     NO_ROOM,
@@ -28,7 +29,7 @@ FILE = "/etc/mysql/my.cnf"
 def collected(version: ServerVersion, told: Any, persisted: Any = ()) -> VariableOrigins | Unknown:
     session = Mock(spec=Session, version=version)
     session.rows_or_unknown.side_effect = lambda statement, *_: persisted if statement == PERSISTED else told
-    return COLLECTOR.collect(Context(Target("me"), session, samples={"variables": Variables({})}))
+    return COLLECTOR.collect(Context(Target("me"), session, samples={"variables": Variables({}), "status": REFUSED}))
 
 
 def mysql(told: Any, persisted: Any) -> VariableOrigins | Unknown:
@@ -82,15 +83,20 @@ def test_what_set_persist_wrote_is_told_whatever_is_in_force() -> None:
     })  # fmt: skip
 
 
-@pytest.mark.parametrize(("flavour", "version", "asked"), [("mariadb", (10, 11, 6), [0, 1, 1]), ("mysql", (8, 0, 36), [2, 2, 2])])
-def test_mariadb_is_asked_again_only_where_a_variable_differs(flavour: str, version: tuple[int, int, int], asked: list[int]) -> None:
+def look_at(variables: Variables, started: float) -> dict[str, object]:
+    return {"variables": variables, "status": Status({"Uptime": 1000.0 - started}, asked_at=1000.0)}
+
+
+@pytest.mark.parametrize(("flavour", "version", "asked"), [("mariadb", (10, 11, 6), [0, 1, 1, 1]), ("mysql", (8, 0, 36), [2, 2, 2, 2])])
+def test_mariadb_is_asked_again_only_where_a_variable_differs_or_it_has_started_anew(flavour: str, version: tuple[int, int, int], asked: list[int]) -> None:
     session = Mock(spec=Session, version=ServerVersion(flavour, version, ""))
     session.rows_or_unknown.return_value = []
-    before = {"variables": Variables({"flush": "OFF"}), "variable_origins": VariableOrigins({})}
-    changed, unknown = Variables({"flush": "ON"}), {**before, "variable_origins": REFUSED}
-    for (variables, known), times in zip([(before["variables"], before), (changed, before), (before["variables"], unknown)], asked, strict=True):
+    variables = Variables({"flush": "OFF"})
+    known = {**look_at(variables, 100.0), "variable_origins": VariableOrigins({})}
+    looks = [(look_at(variables, 100.5), known), (look_at(Variables({"flush": "ON"}), 100.0), known), (look_at(variables, 100.0), {**known, "variable_origins": REFUSED}), (look_at(variables, 990.0), known)]
+    for (samples, before), times in zip(looks, asked, strict=True):
         session.rows_or_unknown.reset_mock()
-        COLLECTOR.collect(Context(Target("me"), session, samples={"variables": variables}, before=known))
+        COLLECTOR.collect(Context(Target("me"), session, samples=samples, before=before))
         assert session.rows_or_unknown.call_count == times
 
 
@@ -99,7 +105,7 @@ def test_mysql_is_not_asked_where_that_would_close_other_tables(cache: str, inst
     session = Mock(spec=Session, version=ServerVersion("mysql", (8, 0, 36), ""))
     session.rows_or_unknown.return_value = []
     variables = Variables({"table_open_cache": cache, "table_open_cache_instances": instances})
-    found = COLLECTOR.collect(Context(Target("me"), session, samples={"variables": variables}))
+    found = COLLECTOR.collect(Context(Target("me"), session, samples={"variables": variables, "status": REFUSED}))
     assert (found == NO_ROOM, session.rows_or_unknown.called) == (not is_asked, is_asked)
 
 
