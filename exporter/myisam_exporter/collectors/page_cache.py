@@ -9,12 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from myisam_exporter.collectors.base import Collector, Context, Pair, SampleKey
+from myisam_exporter.collectors.host import HOST
 from myisam_exporter.collectors.myi import MYI
 from myisam_exporter.facts.columns import Block, Key, RowsByPlace, Value, column_names, columns
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.pages_by_table import PagesByTable, TablePages
+from myisam_exporter.files.sweep_pace import STILL_PACE
 from myisam_exporter.files.sweep_turns import LARGEST_TABLES, SWEEPS_OF_LARGEST
 from myisam_exporter.files.sweeper import PageCacheSweep, Sweeper, swept_in_passing
+from myisam_exporter.kernel.page_cache_traffic import pages_moved
 from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages
 from myisam_exporter.outside.numbers import SQLITE_INTEGER_END
 
@@ -26,7 +29,7 @@ class PageCacheCollector(Collector[PageCacheSweep]):
 
     name = PAGE_CACHE.name
     source = "cachestat(2)"
-    after = ("myi",)
+    after = ("myi", "host")
     states_only = True
     expensive = True
     steady = True
@@ -51,7 +54,9 @@ class PageCacheCollector(Collector[PageCacheSweep]):
             return scan
         if scan.pages is not None:
             return swept_in_passing(scan, scan.pages)
-        return (context.sweeper or Sweeper(clock=context.clock)).sweep(scan, context.page_cache_sweep_seconds)
+        host = context.sample(HOST)
+        moved = None if isinstance(host, Unknown) else pages_moved(host.vmstat)
+        return (context.sweeper or Sweeper(clock=context.clock)).sweep(scan, context.page_cache_sweep_seconds, moved)
 
     def facts(self, pair: Pair[PageCacheSweep]) -> Iterable[Block]:
         """Residency of each table."""
@@ -74,7 +79,8 @@ class PageCacheCollector(Collector[PageCacheSweep]):
         aged = [
             Unknown(
                 f"what the page cache holds is asked in turn where nothing moves: of the {LARGEST_TABLES:,} largest tables it is up to "
-                f"{SWEEPS_OF_LARGEST} looks old, of the others up to {sample.sweeps_in_turn}",
+                f"{SWEEPS_OF_LARGEST} looks old, of the others up to {sample.sweeps_in_turn}; {STILL_PACE} times as many while this machine reads, drops "
+                "and writes hardly any pages",
                 off=True,
             )
         ]

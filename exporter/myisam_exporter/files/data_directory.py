@@ -229,6 +229,7 @@ class Root:
     unreadable: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     has_system_schema: bool = False
+    has_links: bool = False
 
     @property
     def databases(self) -> tuple[str, ...]:
@@ -250,7 +251,7 @@ class Root:
 def read_root(directory: Path, owner: int) -> Root:
     """List a data directory. Raises OSError."""
     schemas, system_files, unreadable, others = [], [], [], []
-    has_system_schema = False
+    has_system_schema = has_links = False
     files = ForeignFiles(owner)
     with os.scandir(directory) as entries:
         for entry in entries:
@@ -262,6 +263,7 @@ def read_root(directory: Path, owner: int) -> Root:
             elif is_directory:
                 schemas.append(entry.name)
             elif entry.is_symlink():
+                has_links = True
                 try:
                     os.close(files.open_directory(entry.path))
                     schemas.append(entry.name)
@@ -274,4 +276,4 @@ def read_root(directory: Path, owner: int) -> Root:
                 except OSError as error:
                     refuse_exhaustion(error)
                     others.append(failed(decode_schema(entry.name), error))
-    return Root(tuple(schemas), tuple(system_files), tuple(unreadable), tuple(others), has_system_schema)
+    return Root(tuple(schemas), tuple(system_files), tuple(unreadable), tuple(others), has_system_schema, has_links)

@@ -36,6 +36,7 @@ class SweepTurns:
         self._sweep = self._turn = 0
         # Of the others so many are asked about in a sweep: fewer where there was no time for them.
         self._in_turn = TABLES_IN_TURN
+        self._pace = 1
 
     def take(self, order: array[int], never_asked: Sequence[int]) -> None:
         """Other tables, or the same in another order."""
@@ -58,13 +59,15 @@ class SweepTurns:
         """How many sweeps it takes until each of the smaller tables was asked about."""
         return -(-max(len(self.order) - LARGEST_TABLES, 0) // self._in_turn)
 
-    def of_next_sweep(self, written: Sequence[int]) -> list[int]:
-        """The tables that a further sweep asks about first."""
+    def of_next_sweep(self, written: Sequence[int], pace: int = 1) -> list[int]:
+        """The tables that a further sweep asks about first; of the calm ones so many times fewer (sweep_pace.py)."""
         self._sweep += 1
+        self._pace = pace
         largest = self.order[:LARGEST_TABLES]
         if not self.are_few:
-            largest = largest[self._sweep % SWEEPS_OF_LARGEST :: SWEEPS_OF_LARGEST]
-        new, turn = self.never_asked[:NEVER_ASKED_IN_TURN], self._of_turn()
+            step = SWEEPS_OF_LARGEST * pace
+            largest = largest[self._sweep % step :: step]
+        new, turn = self.never_asked[:NEVER_ASKED_IN_TURN], self._of_turn(self._share)
         self._calm = frozenset(largest).union(turn).difference(self._restless, self.grown, written, new)
         return list(dict.fromkeys([*self._restless, *self.grown, *largest, *written, *new, *turn]))
 
@@ -72,13 +75,13 @@ class SweepTurns:
         """What the same sweep asks about too, now that all those `asked` were, and these were found not to be as before."""
         self._restless = differing & self.largest
         # Only now: those whose turn it was keep it where there was no time for them.
-        behind = self._turn + self._in_turn
+        behind = self._turn + self._share
         self._turn = behind if behind < len(self.order) - LARGEST_TABLES else 0
         self._in_turn = min(2 * self._in_turn, TABLES_IN_TURN)
         if len(differing & self._calm) * CALM_BY_MOVED <= len(self._calm):
             return []
         known = frozenset(asked)
-        return [place for place in (*self.order[:LARGEST_TABLES], *self._of_turn()) if place not in known]
+        return [place for place in (*self.order[:LARGEST_TABLES], *self._of_turn(self._in_turn)) if place not in known]
 
     def had_too_little_time(self) -> None:
         """The time was over before all of them were asked about."""
@@ -88,5 +91,11 @@ class SweepTurns:
         """These were found not to be as before, too."""
         self._restless |= differing & self.largest
 
-    def _of_turn(self) -> Sequence[int]:
-        return self.order[LARGEST_TABLES:][self._turn : self._turn + self._in_turn]
+    @property
+    def _share(self) -> int:
+        """Of the others so many are asked about at this pace."""
+        return max(self._in_turn // self._pace, 1)
+
+    def _of_turn(self, count: int) -> Sequence[int]:
+        begin = LARGEST_TABLES + self._turn
+        return self.order[begin : begin + count]

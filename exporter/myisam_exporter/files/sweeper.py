@@ -19,6 +19,7 @@ from myisam_exporter.facts.columns import Change, TableName
 from myisam_exporter.facts.generation import new_generation
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.files.pages_by_table import PagesByTable, TablePages, resident_pages, together
+from myisam_exporter.files.sweep_pace import SweepPace
 from myisam_exporter.files.sweep_turns import SweepTurns
 from myisam_exporter.files.table_groups import NamesAt, TableGroups, grouped
 from myisam_exporter.kernel.residency import Prober
@@ -66,7 +67,7 @@ class Sweeper:
         self._prober = prober or Prober()
         self._files_generation: int | None = None
         self._tables = grouped(())
-        self._turns = SweepTurns()
+        self._turns, self._pace = SweepTurns(), SweepPace()
         self._least_of_largest = 0
         self._pages = PagesByTable(self._tables.places, ())
         self._untold: dict[int, TablePages] = {}
@@ -78,12 +79,16 @@ class Sweeper:
         self._ended_at: int | None = None
         self._begins_at = 0
 
-    def sweep(self, scan: DataDirectoryScan, budget_seconds: float) -> PageCacheSweep:
-        """Residency of the tables that a scan found, for at most `budget_seconds`; of its owner's files only, where it has one."""
+    def sweep(self, scan: DataDirectoryScan, budget_seconds: float, pages_moved: int | None = None) -> PageCacheSweep:
+        """Residency of the tables that a scan found, for at most `budget_seconds`; of its owner's files only, where it has one.
+
+        `pages_moved` is what the kernel counted of pages that came or went until before this sweep, on the whole machine (page_cache_traffic.py).
+        """
         started = self._clock.monotonic()
         if self._prober.files.owner != scan.owner:
             self._prober.files = ForeignFiles(scan.owner)
-        wanted = self._wanted(scan)
+        counted = pages_moved if self._prober.sees_counted_files_only else None
+        wanted = self._wanted(scan, self._pace.of_next_sweep(counted, self._resident_pages))
         self._prober.problems.clear()
         deadline = started + budget_seconds
         self._ended_at = None
@@ -153,13 +158,13 @@ class Sweeper:
             differing > DIFFERENCE_THAT_MATTERS * self._resident_pages or self._silent_sweeps >= LONGEST_SILENCE_SWEEPS
         )
 
-    def _wanted(self, scan: DataDirectoryScan) -> Sequence[int]:
+    def _wanted(self, scan: DataDirectoryScan, pace: int) -> Sequence[int]:
         """The tables to ask for now, by their places, in the order of asking."""
         if self._files_generation is None:
             self._adopt(scan)
             return self._turns.order
         is_same = scan.files_generation == self._files_generation
-        return self._turns.of_next_sweep(() if is_same else self._follow(scan))
+        return self._turns.of_next_sweep(() if is_same else self._follow(scan), pace)
 
     def _follow(self, scan: DataDirectoryScan) -> Sequence[int]:
         """Take the tables of a further scan; those that are not as they were."""

@@ -303,7 +303,11 @@ def counts_of(files: Sequence[TableFile]) -> FileCounts:
 
 def stems_of(files: Sequence[TableFile]) -> list[str]:
     """The same as `TableFile.stem` of many files."""
-    named = map(_named_of_file, files)
+    named = list(map(_named_of_file, files))
+    if set(map(type, named)) <= {
+        str
+    }:  # nearly always, and in C: of a database of which one table was written, all are named
+        return named
     return [one if isinstance(one, str) else file.stem for one, file in zip(named, files, strict=True)]
 
 

@@ -45,6 +45,8 @@ NOT_IN_READ_BYTES = {
     CEPH: "Ceph",
     VBOXSF: "a shared folder of VirtualBox",
 }
+# Each page of a file there was read by submit_bio, which counts it (page_cache_traffic.py), or is not in the page cache alone.
+READS_ARE_COUNTED = frozenset({EXT, XFS, BTRFS, F2FS, *ALWAYS_RESIDENT})
 MINCORE_LIMIT_BYTES = 1 << 36
 # Of a large file one part after another: mincore wants a byte of memory for each page of it.
 MINCORE_PART_BYTES = 1 << 30
@@ -134,6 +136,11 @@ class Prober:
                 "allow the cachestat system call in the container's or unit's filter",
             )
         return False, Unknown(f"this kernel ({platform.release()}) has no cachestat", "Linux 6.5 or later")
+
+    @property
+    def sees_counted_files_only(self) -> bool:
+        """Whether the kernel counts what is read of all files that were asked about, as far as any of them told."""
+        return bool(self._file_systems) and READS_ARE_COUNTED.issuperset(self._file_systems.values())
 
     def probe(self, file: str, directory: int | None = None) -> FilePages | None:
         """The file's pages; None when it cannot be known, with the reason in `problems`, or when the file is gone."""

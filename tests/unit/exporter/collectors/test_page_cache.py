@@ -2,6 +2,7 @@ import errno
 import os
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,6 +17,7 @@ from myisam_exporter.kernel.residency import PAGE_BYTES, FilePages, Prober
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from tests.support.moved_clock import MovedClock
 from tests.support.myi import header
+from tests.support.recorded import RecordedLook
 
 
 def make_tables(folder: Path, count: int) -> None:
@@ -31,6 +33,22 @@ def test_every_file_is_asked_within_the_time(tmp_path: Path) -> None:
     assert swept.skipped_tables == 0
     assert set(swept.pages) == {("db", f"t{number}") for number in range(5)}
     assert list(COLLECTOR.notes(swept)) == list(swept.problems)
+
+
+@pytest.mark.parametrize(
+    ("vmstat", "moved"),
+    [({"pgpgin": 8, "pgsteal_file": 1, "nr_written": 2, "drop_pagecache": 0}, 8 * 1024 // PAGE_BYTES + 3), ({}, None)],
+)
+def test_a_sweep_knows_what_the_kernel_counted_before_it(vmstat: dict[str, int], moved: int | None, look: RecordedLook) -> None:
+    context = look.machine.context()
+    sweeper = Mock(spec=Sweeper)
+    context.sweeper = sweeper
+    context.samples = {"myi": look.sample("myi"), "host": replace(look.sample("host"), vmstat=vmstat)}
+    COLLECTOR.collect(context)
+    assert sweeper.sweep.call_args.args[1:] == (context.page_cache_sweep_seconds, moved)
+    context.samples["host"] = Unknown("nobody reads /proc")
+    COLLECTOR.collect(context)
+    assert sweeper.sweep.call_args.args[2] is None
 
 
 def test_the_sweep_says_what_it_skipped(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from myisam_exporter.files import sweep_turns, sweeper
 from myisam_exporter.files.data_directory import DataDirectoryScan
 from myisam_exporter.files.file_names import NamedFile
 from myisam_exporter.files.myi_header import Header, parse_header
+from myisam_exporter.files.sweep_pace import STILL_PACE
 from myisam_exporter.files.sweeper import Sweeper
 from myisam_exporter.files.table_file import Database, TableFile
 from myisam_exporter.files.table_groups import TableGroups
@@ -27,6 +28,11 @@ class Told(Prober):
         super().__init__()
         self.resident: dict[str, int] = {}
         self.asked: list[str] = []
+        self.counted = True
+
+    @property
+    def sees_counted_files_only(self) -> bool:
+        return self.counted
 
     def probe(self, file: str, directory: int | None = None) -> FilePages | None:
         self.asked.append(file)
@@ -67,6 +73,49 @@ def test_the_first_sweep_asks_for_all_and_later_ones_in_turn(told: Told) -> None
         seen |= names
     assert len(seen) == 100
     assert sweeps.sweep(scan, 10).sweeps_in_turn == 5
+
+
+def test_where_the_kernel_counts_hardly_a_page_fewer_are_asked_about_and_all_of_them_in_the_end(told: Told) -> None:
+    scan, sweeps = tables(100), Sweeper(told)
+    sweeps.sweep(scan, 10, pages_moved=1000)
+    asked(told)
+    looks = []
+    for _ in range(STILL_PACE * sweep_turns.SWEEPS_OF_LARGEST + STILL_PACE * 5):
+        sweeps.sweep(scan, 10, pages_moved=1000)
+        looks.append(asked(told))
+    assert max(map(len, looks)) <= 1 + 20 // STILL_PACE
+    assert len(set().union(*looks)) == 100
+
+
+@pytest.mark.parametrize("moved", [1_000_000, None, 0])
+def test_where_pages_moved_or_nobody_counts_as_many_as_usual_are_asked_about(told: Told, moved: int | None) -> None:
+    scan, sweeps = tables(100), Sweeper(told)
+    sweeps.sweep(scan, 10, pages_moved=1000)
+    asked(told)
+    sweeps.sweep(scan, 10, pages_moved=moved)
+    assert len(asked(told)) >= 20
+
+
+def test_on_a_file_system_whose_reads_nobody_counts_as_many_as_usual_are_asked_about(told: Told) -> None:
+    told.counted = False
+    scan, sweeps = tables(100), Sweeper(told)
+    for _ in range(2):
+        asked(told)
+        sweeps.sweep(scan, 10, pages_moved=1000)
+    assert len(asked(told)) >= 20
+
+
+def test_at_the_slow_pace_too_all_are_asked_about_where_many_calm_tables_moved(told: Told) -> None:
+    """As where a program gave up their pages itself, which is counted nowhere."""
+    scan, sweeps = tables(1000), Sweeper(told)
+    sweeps.sweep(scan, 10, pages_moved=1000)
+    sweeps.sweep(scan, 10, pages_moved=1000)
+    asked(told)
+    told.resident = {f"t{number}.MYI": 0 for number in range(1000)}
+    sweeps.sweep(scan, 10, pages_moved=1000)
+    names = asked(told)
+    assert names >= {f"t{number}" for number in range(10)}
+    assert len(names) == 10 + 20 // STILL_PACE + 20
 
 
 def test_while_nothing_differs_sweeps_are_of_one_generation(told: Told) -> None:
