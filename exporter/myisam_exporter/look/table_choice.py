@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import field
 from itertools import islice, repeat
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
-from myisam_exporter.facts.columns import TableName
+from myisam_exporter.facts.columns import TableName, Value
 from myisam_exporter.facts.values import number_of
 from myisam_exporter.look.fact_set import FactRows
 
@@ -74,6 +74,8 @@ class TableChooser:
     activity: dict[TableName, float] = field(default_factory=dict)
     _last: tuple[int, Choice] | None = field(default=None, repr=False, compare=False)
     _candidates: Candidates | None = field(default=None, repr=False, compare=False)
+    # Of the last choice, by place; none that changed since.
+    _rows: dict[int, Sequence[Value]] = field(default_factory=dict, repr=False, compare=False)
 
     def choose(self, tables: FactRows) -> Choice:
         """The choice among these tables; the last one where they are the same and none was active lately."""
@@ -96,8 +98,14 @@ class TableChooser:
             # Some of the largest became small: which are now is looked for among all.
             known = self._candidates = self._gathered(tables)
             shown = self._shown(known, tables)
-        ordered = sorted(shown, key=lambda place: _name_of(tables, place))
-        return Choice(FactRows(tables.columns, tables.rows_at(ordered)), tables)
+        return Choice(FactRows(tables.columns, sorted(self._rows_at(shown, tables), key=_name_in(tables))), tables)
+
+    def _rows_at(self, places: set[int], tables: FactRows) -> Iterable[Sequence[Value]]:
+        """The rows of these places: nearly all of them are those of the last choice, and made already."""
+        missing = [place for place in places if place not in self._rows]
+        found = dict(zip(missing, tables.rows_at(missing), strict=True))
+        self._rows = {place: self._rows[place] if place in self._rows else found[place] for place in places}
+        return self._rows.values()
 
     def _shown(self, known: Candidates, tables: FactRows) -> set[int]:
         """The places of the tables that are shown: fewer than there is room for, where not enough of the largest are known."""
@@ -116,6 +124,7 @@ class TableChooser:
 
     def _gathered(self, tables: FactRows) -> Candidates:
         """What the choice is made among, looked for in all tables."""
+        self._rows = {}
         names = list(names_of(tables))
         rates = dict(_lively(names, tables))
         places = {name: place for place, name in enumerate(names) if name in rates or name in self.activity}
@@ -144,6 +153,7 @@ class TableChooser:
         known.rates.update(_lively(names, changed))
         sizes = _sums(changed, "data_bytes", "index_bytes")
         for place, name, size, crashed in zip(places, names, sizes, changed.values("crashed"), strict=True):
+            self._rows.pop(place, None)
             (known.crashed.add if crashed else known.crashed.discard)(place)
             rank = (-size, place)
             if self._is_allowed(name) and (known.are_all or rank <= known.last):
@@ -188,8 +198,13 @@ def _lively(names: Iterable[TableName], tables: FactRows) -> Iterable[tuple[Tabl
 
 
 def _name_of(tables: FactRows, place: int) -> TableName:
-    row = tables.rows[place]
-    return str(row[tables.columns.index("schema_name")]), str(row[tables.columns.index("table_name")])
+    return _name_in(tables)(tables.rows[place])
+
+
+def _name_in(tables: FactRows) -> Callable[[Sequence[Value]], TableName]:
+    """What tells of a row which table it is of."""
+    schema, table = tables.columns.index("schema_name"), tables.columns.index("table_name")
+    return lambda row: (str(row[schema]), str(row[table]))
 
 
 def names_of(tables: FactRows) -> Iterable[TableName]:
