@@ -45,7 +45,7 @@ class FactDatabase:
         self._filled: dict[str, int] = {}  # generations, by table
         self._with_rows: set[str] = set()  # the others are empty, and need neither be emptied nor filled
         self.changes = Changes()
-        self.steady_parts = SteadyParts(self.changes, _rehearsal)
+        self.steady_parts = SteadyParts(self.changes, _rehearsal, of_one_look=of_many)
 
     def holding(self, facts: FactSet) -> GuardedDatabase:
         """The database, in memory, with these facts: the same one each time, until it is closed."""

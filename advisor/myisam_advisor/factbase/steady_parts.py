@@ -74,10 +74,12 @@ class SteadyParts:
     """What the parts of queries gave, look after look at the same server.
 
     `rehearsal` makes a database like the one that is asked, without rows: there it is found out what a statement reads.
+    `of_one_look` says that no look follows: then nothing is kept by rows.
     """
 
     changes: Changes
     rehearsal: Callable[[], GuardedDatabase]
+    of_one_look: bool = False
     _empty: GuardedDatabase | None = field(default=None, init=False)
     _parts: dict[str, list[_Steady]] = field(default_factory=dict)
     _answers: dict[tuple[str, str], _Answer] = field(default_factory=dict)
@@ -91,7 +93,9 @@ class SteadyParts:
     ) -> Result:
         """As GuardedDatabase.query. Each part has the query's time for itself."""
         if statement not in self._parts:
-            self._parts[statement] = list(_steady(self._rehearsed(), statement, parameters))
+            self._parts[statement] = list(
+                _steady(self._rehearsed(), statement, parameters, splits=not self.of_one_look)
+            )
         shortened, longer, values = statement, 0, dict(parameters)
         known: dict[str, Result] = {}
         for number, one in enumerate(self._parts[statement]):
@@ -203,8 +207,10 @@ def _closing(words: list[Word], start: int) -> int | None:
     return None
 
 
-def _steady(database: GuardedDatabase, statement: str, parameters: Mapping[str, Value]) -> Iterator[_Steady]:
-    """The parts that read per-table facts and no others."""
+def _steady(
+    database: GuardedDatabase, statement: str, parameters: Mapping[str, Value], *, splits: bool
+) -> Iterator[_Steady]:
+    """The parts that read per-table facts and no others; where it `splits`, those that can be put together are marked."""
     parts = common_table_expressions(statement)
     if {folded(one.name) for one in parts} & _FACT_TABLES:
         return  # a name that hides a fact table's
@@ -223,7 +229,7 @@ def _steady(database: GuardedDatabase, statement: str, parameters: Mapping[str, 
             columns = database.query(f"{alone} LIMIT 0", parameters).columns
         except QueryError:
             continue  # the whole query will say what is wrong
-        is_split = direct.keys() == {TABLE} and split(database, text, parameters) is not None
+        is_split = splits and direct.keys() == {TABLE} and split(database, text, parameters) is not None
         # SQLite does not say which former parts are read: each whose name stands in it may be.
         own_words = {folded(word) for word, _ in words_of(text)}
         former = tuple(name for name in found if folded(name) in own_words)

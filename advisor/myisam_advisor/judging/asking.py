@@ -34,6 +34,9 @@ NAMED_NEEDS = 3
 # Of more tables a fact is supposed of none: in each look all of them would be gone through. Where they are out of sight, that is said of them.
 MOST_SUPPOSED_TABLES = 1000
 MEANS_TOGETHER = 2
+# From so many tables on, what a rule's query finds in them is kept within one look, where it is asked once more: to find out what can be kept takes some
+# milliseconds, and to go through so many tables once more as long.
+MANY_TABLES = 30_000
 # Facts that have several values at which a rule speaks are few: more ways are not tried.
 MOST_WAYS = 8
 SCOPES_OF_TABLES = frozenset({"table", "index"})
@@ -51,6 +54,7 @@ class Inquiry:
         self._tables: frozenset[tuple[Value, Value]] | None = None  # of many tables, worked out only where it is asked
         self.database = kept.holding(facts)
         self.kept = kept
+        self._keeps_parts = not kept.of_many
         self.known_faults = known_faults
         self._set_back = SetBack(facts, self.database)
         self.contradicted: list[Dropped] = []
@@ -76,6 +80,7 @@ class Inquiry:
             return self.known_faults.fault(rule, f"a query that works: {error}", error)
 
     def _asked(self, rule: Rule) -> Asked:
+        self._keeps_parts = not self.kept.of_many or self._is_asked_again(rule)
         missing = self._missing(rule)
         set_back = None if missing else self._set_back.why_not(rule)
         if missing or set_back is None:
@@ -149,6 +154,12 @@ class Inquiry:
             if len(others) >= MEANS_TOGETHER and self._would_speak(rule, others):
                 deciding = others
         return [one.fact for one in deciding]
+
+    def _is_asked_again(self, rule: Rule) -> bool:
+        """Whether its query goes through many tables more than once, each time as if another fact were known."""
+        if len(self.facts.tables["tables"].rows) < MANY_TABLES:
+            return False
+        return any(self._names.is_fact(one.fact) and self._names.may_be(one.fact) for one in rule.not_quiet_without)
 
     def _would_speak(self, rule: Rule, deciders: Sequence[Decider]) -> bool:
         """Whether it would, if each of these facts had its value."""
@@ -243,7 +254,7 @@ class Inquiry:
     def _query(
         self, statement: str, parameters: Mapping[str, Value], maximum_rows: int = MAXIMUM_FINDINGS_PER_RULE
     ) -> Result:
-        if self.kept.of_many:
+        if not self._keeps_parts:
             return self.database.query(statement, parameters, maximum_rows=maximum_rows)
         return self.kept.steady_parts.query(self.database, statement, parameters, maximum_rows)
 
