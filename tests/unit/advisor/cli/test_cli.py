@@ -137,6 +137,31 @@ def test_nothing_known_is_said_and_not_called_healthy() -> None:
     assert "Nothing could be judged" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("-h", "db1", "check"), "-h before the command asks for help. Its options stand behind it: myisam-advisor check -h 'db1'"),
+        (("--debug", "-h", "127.0.0.1", "check"), "myisam-advisor check -h '127.0.0.1'"),
+        (("-S", "/run/s", "check"), "No such option '-S' before the command. Its options stand behind it: myisam-advisor check -S ..."),
+        (("--user", "monitor", "check"), "myisam-advisor check --user ..."),
+    ],
+)
+def test_a_server_named_before_the_command_is_no_help_that_ends_well(words: tuple[str, ...], message: str) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    told = run(*words, "--format", "nagios")
+    assert told.returncode == 3
+    assert told.stdout.startswith("MYISAM UNKNOWN - ")
+
+
+@pytest.mark.parametrize("words", [("-h",), ("-h", "check"), ("--debug", "-h"), ("--help", "check")])
+def test_help_alone_and_before_a_command_is_help(words: tuple[str, ...]) -> None:
+    done = run(*words)
+    assert done.returncode == 0
+    assert "Find out:" in done.stdout
+
+
 def test_without_a_command_the_whole_help_is_shown_and_nothing_is_called_an_error() -> None:
     done = run()
     said = done.stdout + done.stderr
