@@ -26,6 +26,23 @@ def test_states_are_counted(look: RecordedLook) -> None:
     assert sum(row["threads"] for row in rows.values()) == len(look.told(asked))
 
 
+@pytest.mark.parametrize("seconds", [("2", "40", "7"), ("40", None, "2"), ("7", "2", "40")])
+def test_of_a_state_the_longest_is_told(on_mariadb: RecordedLook, monkeypatch: pytest.MonkeyPatch, seconds: tuple[str | None, ...]) -> None:
+    answered = RecordedSession.rows
+
+    def rows(session: RecordedSession, statement: str, *rest: object, **names: object) -> list[tuple[str | None, ...]]:
+        if statement.startswith(PROCESSLIST):
+            return [("shop", "Waiting for table level lock", "Query", one) for one in seconds]
+        return answered(session, statement)
+
+    monkeypatch.setattr(RecordedSession, "rows", rows)
+    context = on_mariadb.machine.context()
+    context.samples = dict(on_mariadb.second.samples)
+    found = ProcesslistCollector().collect(context)
+    assert isinstance(found, Connections)
+    assert found.groups == {("shop", "Waiting for table level lock", "Query"): (3, 40)}
+
+
 def test_our_own_connection_and_the_system_users_are_left_out(on_mariadb: RecordedLook) -> None:
     assert "ID <> CONNECTION_ID()" in PROCESSLIST
     assert len(on_mariadb.told(PROCESSLIST + SYSTEM_USERS)) == on_mariadb.number_told("SHOW GLOBAL STATUS", "Threads_connected") - 1

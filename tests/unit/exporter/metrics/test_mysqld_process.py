@@ -1,5 +1,7 @@
 """The process's counters; those that we keep ourselves grow by what two readings show."""
 
+from dataclasses import replace
+
 import pytest
 
 from myisam_exporter.collectors.base import Pair
@@ -35,6 +37,15 @@ def test_what_can_be_counted_of_the_page_cache_is(on_mariadb: RecordedLook, on_m
     # InnoDB read a large share: what is MyISAM's cannot be told apart, and 0 would be a lie.
     assert mysql["mysqld_page_cache_countable",] == 0
     assert ("mysqld_page_cache_accesses_total",) not in mysql
+
+
+def test_what_was_fetched_ahead_makes_no_more_misses_than_accesses(on_mariadb: RecordedLook) -> None:
+    pair = on_mariadb.pair("mysqld_process")
+    assert pair.before is not None
+    fetched = replace(pair.after.io, storage_bytes=pair.before.io.storage_bytes + (1 << 30))
+    ahead = replace(pair, after=replace(pair.after, io=fetched))
+    values = {value.name: value.number or 0.0 for value in GROUP.values(ahead, Scene({}, Running()))}
+    assert values["mysqld_page_cache_misses_total"] == values["mysqld_page_cache_accesses_total"] > 0
 
 
 def test_switches_grow_look_after_look(look: RecordedLook) -> None:
