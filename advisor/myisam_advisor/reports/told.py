@@ -138,7 +138,8 @@ class Told:
     """All that is told, in the order of the findings.
 
     `gaps` are what is in `blind`, `unknown` and `notes`, by their remedies: for who reads one line for each cause.
-    `notes` are what could not be seen for a reason that somebody may mend, `suspicious` whole sentences.
+    `notes` are what could not be seen for a reason that somebody may mend, `suspicious` whole sentences. `dismissed` are those of the `quiet` rules that found
+    something which another sign explains.
     """
 
     verdict: Verdict
@@ -152,6 +153,7 @@ class Told:
     warnings: tuple[str, ...]
     quiet: tuple[str, ...]
     gaps: tuple[Gap, ...] = ()
+    dismissed: tuple[str, ...] = ()
 
 
 def told(judgement: Judgement, facts: FactSet, *, contradicted: bool = False) -> Told:
@@ -172,6 +174,7 @@ def told(judgement: Judgement, facts: FactSet, *, contradicted: bool = False) ->
         notes=notes,
         warnings=tuple(judgement.warnings),
         quiet=tuple(judgement.quiet),
+        dismissed=tuple(sorted({one.rule for one in judgement.dropped if one.contradicted} & {*judgement.quiet})),
         gaps=_gaps(judgement, notes, verdict),
     )
 

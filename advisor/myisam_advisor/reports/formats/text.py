@@ -166,7 +166,7 @@ def _remarks(known: Told, judgement: Judgement, shown: Shown) -> Iterable[tuple[
     yield from (("dropped", line, "dim") for line in _dropped(known.dropped, shown))
     yield from (("hidden", line, "dim") for line in _suppressed(known.suppressed, shown))
     if shown.verbose:
-        yield from (("quiet", ", ".join(known.quiet), "dim") for _ in known.quiet[:1])
+        yield from (("quiet", ", ".join(names), "dim") for names in [_silent(known)] if names)
         yield from (("skipped", f"{one.rule}: {one.why}", "dim") for one in judgement.not_applicable)
         yield from (
             ("note", f"{one.reason}. {f'Remedy: {one.remedy}' if one.remedy else ''}", "dim") for one in known.notes
@@ -174,7 +174,7 @@ def _remarks(known: Told, judgement: Judgement, shown: Shown) -> Iterable[tuple[
         if judgement.memory.limit_bytes is not None:
             yield "memory", _account(judgement.memory), "dim"
     elif known.quiet or judgement.not_applicable:
-        yield "quiet", _quiet(known.quiet, len(judgement.not_applicable)), "dim"
+        yield "quiet", _quiet(_silent(known), len(known.dismissed), len(judgement.not_applicable)), "dim"
 
 
 def _gaps(gaps: Sequence[Gap]) -> Iterable[Text]:
@@ -234,13 +234,19 @@ def _suppressed(suppressed: Sequence[Suppressed], shown: Shown) -> Iterable[str]
         yield f"{one.finding.severity} {one.finding.rule}{about}: {one.finding.message} Suppressed{until}: {one.reason}"
 
 
-def _quiet(quiet: Sequence[str], skipped: int) -> str:
+def _silent(known: Told) -> list[str]:
+    """The rules that found nothing at all. What others found, and another sign explains, stands among what was dropped."""
+    return [rule for rule in known.quiet if rule not in known.dismissed]
+
+
+def _quiet(silent: Sequence[str], dismissed: int, skipped: int) -> str:
     """A few rules by name; many, which nobody reads, by their number."""
-    few = len(quiet) <= NAMED_PER_LINE
-    looked = ", ".join(quiet) if few else f"{len(quiet)} rules found nothing"
+    few = len(silent) <= NAMED_PER_LINE
+    looked = ", ".join(silent) if few else f"{len(silent)} rules found nothing"
+    explained = f"{dismissed} found what another sign explains" if dismissed else ""
     applies = f"{skipped} {'do' if skipped != 1 else 'does'} not apply here" if skipped else ""
-    hint = "" if few and not skipped else " (-v names them)"
-    return f"{'; '.join(filter(None, (looked, applies)))}{hint}"
+    hint = "" if few and not skipped and not dismissed else f" (-v {'says why' if dismissed else 'names them'})"
+    return f"{'; '.join(filter(None, (looked, explained, applies)))}{hint}"
 
 
 def _account(memory: MemoryBudget) -> str:

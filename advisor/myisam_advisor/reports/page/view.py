@@ -320,8 +320,11 @@ def _remarks(known: Told, skipped: int, clean: Callable[[object], str]) -> Itera
         yield "Hidden", f"{count(len(known.suppressed))} suppressed by the configuration."
     for note in known.notes:
         yield "Note", clean(f"{note.reason}.{f' Remedy: {note.remedy}' if note.remedy else ''}")
-    quiet = len(known.quiet)
+    dismissed = len(known.dismissed)
+    quiet = len(known.quiet) - dismissed
     if quiet:
         yield "Quiet", f"{so_many(quiet, 'rule')} found nothing."
+    if dismissed:
+        yield "Explained", f"{so_many(dismissed, 'rule')} found what another sign explains: check --verbose says what."
     if skipped:
         yield "Skipped", f"{count(skipped)} rules do not apply here."

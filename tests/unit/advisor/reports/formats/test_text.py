@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from myisam_advisor.judging.findings import Blind, Judgement, ShownFact
+from myisam_advisor.judging.findings import Blind, Dropped, Judgement, ShownFact
 from myisam_advisor.reports.formats.base import Shown
 from myisam_advisor.texts.width import PAGE_WIDTH
 from tests.support.recorded import RecordedLook, report_of
@@ -111,3 +111,17 @@ def test_what_was_not_seen_is_in_the_first_words_beside_a_finding_too(look: Reco
         text = " ".join(report(look, judgement).split())
         assert text.count("The tables were not seen.") == 1
         assert "No right to read them -> sudo myisam-advisor check" in text
+
+
+def test_what_another_sign_explains_is_not_called_nothing(look: RecordedLook) -> None:
+    why = "428 table locks a second had to wait, but nobody waits for long"
+    rule = next(iter(look.judgement.quiet))
+    explained = replace(look.judgement, dropped=[Dropped(rule, "", why, contradicted=True)])
+    before = replace(look.judgement, dropped=[])
+    (found,), (now,) = (re.findall(r"quiet (\d+) rules found nothing; (.*)", " ".join(report(look, one).split())) for one in (before, explained))
+    assert int(now[0]) == int(found[0]) - 1
+    assert now[1].startswith("1 found what another sign explains; ")
+    assert now[1].endswith("(-v says why)")
+    verbose = " ".join(report(look, explained, Shown(verbose=True)).split())
+    assert f"dropped {rule}: {why}" in verbose
+    assert f"quiet {rule}," not in verbose
