@@ -170,6 +170,40 @@ def test_settings_decide_what_becomes_of_places_and_pages(four: PrivateServer, o
             assert (definition(four) == before) == (not lost)
 
 
+@pytest.mark.parametrize("words", ["ROW_FORMAT=FIXED", "ROW_FORMAT=DYNAMIC", "ROW_FORMAT=COMPRESSED", "KEY_BLOCK_SIZE=8", "KEY_BLOCK_SIZE=1024", "ROW_FORMAT=DYNAMIC KEY_BLOCK_SIZE=8"])
+def test_words_that_innodb_passes_over_stop_a_later_alter_and_that_was_told(four: PrivateServer, words: str) -> None:
+    with schema(four, "options"), globally(four, innodb_strict_mode=0):
+        made(four, Made("a INT PRIMARY KEY, b TEXT", words))
+        found = told(four)
+        said = [change.what for change in found.changes if change.id == "format-ignored"]
+        four.execute("ALTER TABLE t ENGINE=InnoDB", "SET GLOBAL innodb_strict_mode = 1", database="options")
+        later = error_of(four, "ALTER TABLE t ENGINE=InnoDB", "options")
+        assert later == (1478 if said else 0)
+        assert all(f"error {later}," in what for what in said)
+        four.execute("SET GLOBAL innodb_strict_mode = 0", "DROP TABLE t", database="options")
+        made(four, Made("a INT PRIMARY KEY, b TEXT", words))
+        four.execute(alter(found), "SET GLOBAL innodb_strict_mode = 1", database="options")
+        assert error_of(four, "ALTER TABLE t ENGINE=InnoDB", "options") == 0, "the script has reset them"
+
+
+@pytest.mark.parametrize("columns", ["b TEXT", "b POINT", "b VARCHAR(300)", "b TEXT AS (a) VIRTUAL", "b INT"])
+@pytest.mark.parametrize("row_format", ["FIXED", "DYNAMIC", "COMPRESSED", "DEFAULT"])
+def test_what_aria_shows_of_a_format_and_whether_it_keeps_a_log_was_told(four: PrivateServer, row_format: str, columns: str) -> None:
+    if "mariadb" not in four.binaries.name:
+        pytest.skip("MySQL has no Aria")
+    with schema(four, "options"):
+        made(four, Made(f"a INT PRIMARY KEY, {columns}", f"ROW_FORMAT={row_format}"))
+        said = {change.id: change for change in told(four, "Aria").changes}
+        four.execute("ALTER TABLE t ENGINE=Aria", database="options")
+        ((*status,),) = four.execute("SHOW TABLE STATUS FROM options LIKE 't'")
+        assert ("transactional=0" in str(status[16])) == ("aria-not-crash-safe" in said)
+        if "aria-not-crash-safe" in said:
+            assert ("says PAGE already" in said["aria-not-crash-safe"].what) == (status[3] == "Page") == ("ROW_FORMAT=PAGE" in " ".join(definition(four)))
+            assert four.execute(said["aria-not-crash-safe"].statement)[0][3] == status[3]
+            four.execute("ALTER TABLE t ROW_FORMAT=PAGE", database="options")
+            assert "transactional=1" in str(four.execute("SHOW TABLE STATUS FROM options LIKE 't'")[0][16])
+
+
 @pytest.mark.parametrize("named", ["{elsewhere}", "{elsewhere}/", "/nowhere;{parent}", "../elsewhere", "{elsewhere}/below", "{link}"])
 def test_rows_lie_where_innodb_knows_a_directory_and_nowhere_else(named: str) -> None:
     server = CopiedServer(binaries_of("mysql-9.7"), [LINKS, "--sql-mode="])

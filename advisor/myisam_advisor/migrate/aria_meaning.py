@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from myisam_advisor.migrate.aria_pages import HEAD_FREE
 from myisam_advisor.migrate.change import Change, Subject, filled, on_copy
-from myisam_exporter.server.sql import statement
+from myisam_advisor.migrate.row_size import stored
+from myisam_exporter.server.sql import quote_identifier, quote_text, statement
 
 # What Aria makes nothing of where it keeps a log. PACK_KEYS, CHECKSUM, MAX_ROWS and MIN_ROWS count as in MyISAM (ha_maria::create).
 IGNORED_OPTIONS = frozenset({"DELAY_KEY_WRITE"})
@@ -22,12 +23,7 @@ ANY_PAGE_BYTES = HEAD_FREE[-1]
 def aria_changes(subject: Subject) -> Iterator[Change]:
     """Of a table that goes to Aria."""
     table = subject.table
-    if subject.structure.row_format in ("FIXED", "DYNAMIC"):
-        yield Change(
-            "aria-not-crash-safe",
-            f"ROW_FORMAT={subject.structure.row_format} goes along: the table is not safe against crashes until ROW_FORMAT=PAGE.",
-            statement("SHOW CREATE TABLE {};", table),
-        )
+    yield from _unsafe(subject)
     if sum(column.maximum_bytes for column in subject.structure.columns) > ANY_PAGE_BYTES:
         yield Change(
             "aria-order",
@@ -60,4 +56,19 @@ def aria_changes(subject: Subject) -> Iterator[Change]:
         "aria-memory",
         "Its pages want room in aria_pagecache_buffer_size, rows included: the key cache keeps nothing of them.",
         statement("SELECT @@global.aria_pagecache_buffer_size, @@global.key_buffer_size;"),
+    )
+
+
+def _unsafe(subject: Subject) -> Iterator[Change]:
+    """Of a format of MyISAM's. maria_create makes PAGE of FIXED where a value is a BLOB, after ha_maria::create has decided that there is no log (tried on 10.5 to 11.8)."""
+    asked = subject.structure.row_format
+    if asked not in ("FIXED", "DYNAMIC"):
+        return
+    shown_as_page = asked == "FIXED" and any(column.is_blob for column in stored(subject.structure))
+    so_shown = " SHOW CREATE TABLE says PAGE already, as rows with TEXT or BLOB have no other." if shown_as_page else ""
+    schema, name = subject.name
+    yield Change(
+        "aria-not-crash-safe",
+        f"ROW_FORMAT={asked} goes along: the table is not safe against crashes (transactional=0) until an ALTER says ROW_FORMAT=PAGE.{so_shown}",
+        statement("SHOW TABLE STATUS FROM {} WHERE Name = {};", quote_identifier(schema), quote_text(name)),
     )

@@ -7,6 +7,7 @@ from myisam_exporter.files.structure import Structure
 
 # What InnoDB has only in the newer file format.
 NEEDS_BARRACUDA = frozenset({"DYNAMIC", "COMPRESSED"})
+FOREIGN_ROW_FORMATS = frozenset({"FIXED", "PAGE"})
 PAGE_SIZES_KB = (1, 2, 4, 8, 16)
 LARGEST_COMPRESSED_BYTES = 16_384
 BLOCK_SIZE = "KEY_BLOCK_SIZE"
@@ -43,6 +44,18 @@ def is_page_compressed(structure: Structure, kind: ServerKind) -> bool:
 def is_refused(asked: str, kind: ServerKind) -> bool:
     """Whether InnoDB has the format elsewhere, and not here: of Antelope files, or in one file with all tables (innodb_file_per_table=OFF)."""
     return (asked == "DYNAMIC" and not kind.takes_dynamic) or (asked == "COMPRESSED" and not kind.takes_compressed)
+
+
+def words_of_no_use(structure: Structure, kind: ServerKind) -> tuple[str, ...]:
+    """Formats and page sizes of the table that InnoDB does not have here: innodb_strict_mode refuses them, without it they are passed over with a warning."""
+    asked, sizes, block_size = structure.row_format, page_sizes_kb(kind), structure.option(BLOCK_SIZE)
+    no_pages = asked == "COMPRESSED" and not sizes
+    words = []
+    if asked in FOREIGN_ROW_FORMATS or no_pages or is_refused(asked, kind):
+        words.append(f"ROW_FORMAT={asked}")
+    if block_size and (block_size not in sizes or asked not in ("", "COMPRESSED") or not kind.takes_compressed):
+        words.append(f"{BLOCK_SIZE}={block_size}")
+    return tuple(words)
 
 
 def compressed_page_bytes(structure: Structure, kind: ServerKind) -> int:

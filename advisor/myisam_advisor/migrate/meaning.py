@@ -16,6 +16,7 @@ from myisam_advisor.migrate.float_limits import rows_at_limit
 from myisam_advisor.migrate.fulltext_meaning import fulltext_changes
 from myisam_advisor.migrate.generated_meaning import generated_changes
 from myisam_advisor.migrate.hash_prefixes import hash_prefixes
+from myisam_advisor.migrate.innodb_formats import words_of_no_use
 from myisam_advisor.migrate.kept_texts import kept_changes
 from myisam_advisor.migrate.key_lengths import CUT_CHARACTERS, OLD_PART_BYTES, whole_texts
 from myisam_advisor.migrate.misread_members import misread_changes
@@ -37,6 +38,8 @@ WIDENS_YEARS_SINCE = ((5, 6), (100, 0))
 REPAIR_FORCE_SINCE = (11, 5)
 # 8.0.33 leaves empty collections out of an index and counts them all the same; 9.7 and MariaDB 10.5 to 11.8 do not. Between them nothing was tried.
 MISCOUNTS_EMPTY_SHAPES = ((8, 0), (8, 4))
+# What an ALTER of a table that InnoDB has already ends with, for a format that it does not have; MySQL 5.5 fails to create the copy.
+INNODB_REFUSES, CANNOT_CREATE, INNODB_REFUSES_SINCE = 1478, 1005, (5, 6)
 KEEPS_CONNECTIONS_SINCE = (5, 6)  # of MySQL; MariaDB 10.5 to 11.8 does, but for a table in partitions
 # NEXTVAL is no part of any transaction, whichever engine keeps the row of a SEQUENCE; nothing else may change it, it has no index and takes none (error 4086).
 OF_SEQUENCES = frozenset({"options-ignored", "galera-copies", "statement-log", "table-status"})
@@ -229,6 +232,22 @@ def _of_blocks(subject: Subject) -> Iterator[Change]:
         )
 
 
+def _of_formats(subject: Subject) -> Iterator[Change]:
+    """Words that InnoDB passes over, and that the definition keeps: MySQL 8.0 and later take them out of it (tried on 5.5 to 9.7, MariaDB 10.5 and 11.8)."""
+    kind, structure = subject.kind, subject.structure
+    words = () if kind.strict_innodb or kind.keeps_dictionary else words_of_no_use(structure, kind)
+    if not words:
+        return
+    code = INNODB_REFUSES if kind.is_mariadb or kind.version >= INNODB_REFUSES_SINCE else CANNOT_CREATE
+    yield Change(
+        "format-ignored",
+        f"InnoDB passes over {listed(words)} with a warning only, as innodb_strict_mode is off, and the definition goes on showing that: "
+        f"with innodb_strict_mode=ON, the default since MySQL 5.7 and MariaDB 10.2, a later ALTER that copies the table ends with error {code}, and OPTIMIZE TABLE may. "
+        "The script resets it: ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0.",
+        statement("SHOW CREATE TABLE {}; SELECT @@global.innodb_strict_mode;", subject.table),
+    )
+
+
 def _of_shapes(subject: Subject) -> Iterator[Change]:
     first, end = MISCOUNTS_EMPTY_SHAPES
     kind, structure = subject.kind, subject.structure
@@ -331,6 +350,7 @@ _TO_INNODB = (
     moved_places,
     tablespace_changes,
     _of_blocks,
+    _of_formats,
     _of_shapes,
     _of_logs,
     _of_defaults,

@@ -17,8 +17,7 @@ from myisam_advisor.migrate.innodb_formats import (
     NEEDS_BARRACUDA,
     compressed_page_bytes,
     effective_row_format,
-    is_refused,
-    page_sizes_kb,
+    words_of_no_use,
 )
 from myisam_advisor.migrate.innodb_names import document_index, names_of_no_use, reserved_index, reserved_names
 from myisam_advisor.migrate.kept_texts import refused_texts
@@ -52,7 +51,6 @@ ENFORCED_BY_OPTION_SINCE = (10, 6)
 INT_BYTES = 4
 # Of the errors that a server which recovers ends writes with.
 AT_THE_FIRST_ROW = frozenset({1030, 1881})
-FOREIGN_ROW_FORMATS = frozenset({"FIXED", "PAGE"})
 
 
 THE_TABLE = quote_identifier("table")
@@ -179,18 +177,11 @@ def _counts_to(column: Column) -> str:
 def _options(structure: Structure, kind: ServerKind, table: Sql) -> Iterator[Refusal]:
     """Formats and page sizes that InnoDB does not have; without innodb_strict_mode they are passed over with a warning."""
     code = 1031 if not kind.is_mariadb and kind.version >= (5, 6) else 1005
-    block_size = structure.option(BLOCK_SIZE)
-    asked, sizes = structure.row_format, page_sizes_kb(kind)
-    wrong = []
-    no_pages = asked == "COMPRESSED" and not sizes
-    if asked in FOREIGN_ROW_FORMATS or no_pages or is_refused(asked, kind):
-        wrong.append(f"ROW_FORMAT={asked}")
-    if block_size and (block_size not in sizes or asked not in ("", "COMPRESSED") or not kind.takes_compressed):
-        wrong.append(f"KEY_BLOCK_SIZE={block_size}")
+    wrong = words_of_no_use(structure, kind)
     reset = statement("ALTER TABLE {} ENGINE=InnoDB, ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0;", table)
     if not kind.strict_innodb:
         return
-    if kind.read_only_compressed and (asked == "COMPRESSED" or block_size):
+    if kind.read_only_compressed and (structure.row_format == "COMPRESSED" or structure.option(BLOCK_SIZE)):
         yield Refusal(4047, "innodb_read_only_compressed allows no ROW_FORMAT=COMPRESSED and KEY_BLOCK_SIZE", reset)
     elif wrong:
         yield Refusal(

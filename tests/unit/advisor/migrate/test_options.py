@@ -245,3 +245,35 @@ WORDS = Index("w", False, types.FULLTEXT, (Part(0, 1, False),), "ngram", 2048, "
 )  # fmt: skip
 def test_the_way_back_makes_again_what_the_way_there_takes(made: Structure, kind: ServerKind, to: str, written: str) -> None:
     assert written in " ".join(back(one(made, kind, to)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "row_format", "block_size", "words", "code"),
+    [
+        (OLD, "FIXED", 0, "ROW_FORMAT=FIXED", 1478),
+        (OLD, "DYNAMIC", 8, "ROW_FORMAT=DYNAMIC, KEY_BLOCK_SIZE=8", 1478),
+        (OLD, "COMPACT", 0, "", 0),
+        (by_default("mysql", (5, 5)), "FIXED", 0, "ROW_FORMAT=FIXED", 1005),
+        (replace(MARIADB, strict_innodb=False), "FIXED", 0, "ROW_FORMAT=FIXED", 1478),
+        (replace(MARIADB, strict_innodb=False), "", 1024, "KEY_BLOCK_SIZE=1024", 1478),
+        (replace(MARIADB, strict_innodb=False), "COMPRESSED", 8, "", 0),
+        (replace(MYSQL, strict_innodb=False), "FIXED", 0, "", 0),
+        (MARIADB, "FIXED", 0, "", 0),
+    ],
+)
+def test_a_format_that_innodb_passes_over_stays_in_the_definition(kind: ServerKind, row_format: str, block_size: int, words: str, code: int) -> None:
+    structure = kept(row_format=row_format, **({"KEY_BLOCK_SIZE": block_size} if block_size else {}))
+    said = told(structure, kind).get("format-ignored")
+    assert (said is not None) == bool(words)
+    if said is not None:
+        assert f"InnoDB passes over {words} with a warning only" in said.what
+        assert f"ends with error {code}," in said.what
+    assert "format-ignored" not in told(structure, kind, "Aria")
+
+
+def test_aria_shows_a_format_that_keeps_no_log() -> None:
+    long_text = replace(text("v"), type=types.BLOB)
+    said = {name: told(replace(table(*columns), row_format=name), MARIADB, "Aria")["aria-not-crash-safe"].what for name, columns in (("FIXED", (long_text,)), ("DYNAMIC", (long_text,)))}
+    assert "SHOW CREATE TABLE says PAGE already" in said["FIXED"]
+    assert "says PAGE" not in said["DYNAMIC"]
+    assert "says PAGE" not in told(table(integer(), row_format="FIXED"), MARIADB, "Aria")["aria-not-crash-safe"].what
