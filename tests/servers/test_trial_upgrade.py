@@ -197,3 +197,13 @@ def test_an_upgrade_is_tried_with_whole_definitions(temporary: Path) -> None:
     with CopiedServer(binaries_of("mysql-5.6"), [f"--sql-mode={LESS_SHOWN}"]) as server, schema(server, "upgraded") as name:
         server.execute(f"CREATE TABLE plain ({PLAIN}) ENGINE=MyISAM", ROWS, database=name)
         assert verdicts(upgraded(Upgrading(temporary, server), "mysql-9.7")) == {"plain": "opens"}
+
+
+@pytest.mark.parametrize(("old", "new"), [("mysql-5.6", "mysql-8.0"), ("mysql-5.6", "mysql-9.7"), ("mysql-8.0", "mysql-9.7")])
+def test_utf8mb4_compares_as_it_did_before_the_upgrade(temporary: Path, running: Callable[[str], PrivateServer], old: str, new: str) -> None:
+    server = running(old)
+    with schema(server, "up"):
+        server.execute("CREATE TABLE whole (a VARCHAR(20) PRIMARY KEY) ENGINE=MyISAM CHARSET=utf8mb4", "INSERT INTO whole VALUES ('x')", database="up")
+        server.execute("CREATE TABLE one (a INT, b VARCHAR(20) CHARACTER SET utf8mb4, KEY (b)) ENGINE=MyISAM CHARSET=latin1", "INSERT INTO one VALUES (1, 'x')", database="up")
+        server.execute("CREATE TABLE other (a VARCHAR(20) PRIMARY KEY) ENGINE=MyISAM CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci", "INSERT INTO other VALUES ('x')", "FLUSH TABLES", database="up")
+        assert verdicts(upgraded(Upgrading(temporary, server), new)) == {"whole": "opens", "one": "opens", "other": "opens"}

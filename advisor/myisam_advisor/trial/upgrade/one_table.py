@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import field, replace
 
@@ -37,6 +37,7 @@ IMPORT = "IMPORT TABLE"
 ANY_DEFAULT = "ALLOW_INVALID_DATES"
 CHECK, OPEN, REBUILD, CHECK_AGAIN = "CHECK TABLE ... FOR UPGRADE", "SELECT", "ALTER TABLE ... FORCE", "CHECK TABLE"
 OBJECTIONS = frozenset({"error", "warning"})
+FORMER_COLLATION = "utf8mb4_general_ci"
 NO_VALUES_FOR_ZERO = "NO_AUTO_VALUE_ON_ZERO"
 
 
@@ -251,14 +252,34 @@ class TableTrial:
 
 def _create(server: PrivateServer, definition: TableDefinition) -> None:
     """By an account that may do nothing else: the text is another server's. Directories that it names are passed over."""
-    connection = server.connect(definition.schema, user=ACCOUNT)
-    with closing(connection), closing(connection.cursor()) as cursor:
+    with _former_collation(server), closing(server.connect(definition.schema, user=ACCOUNT)) as connection:
+        _made(server, connection, definition.text)
+
+
+def _made(server: PrivateServer, connection: Connection, text: str) -> None:
+    with closing(connection.cursor()) as cursor:
         try:
             cursor.execute(statement("SET SESSION sql_mode = {}", quote_text(f"NO_DIR_IN_CREATE,{ANY_DEFAULT}")))
-            cursor.execute(definition.text)
+            cursor.execute(text)
         except driver().error as error:
             server.expect_alive()
             raise StepRefusedError(Problem(CREATE, *_of(error))) from None
+
+
+@contextlib.contextmanager
+def _former_collation(server: PrivateServer) -> Iterator[None]:
+    """Meanwhile utf8mb4 alone means what it meant to MySQL before 8.0, which names no collation that is the default; 8.0 and later name theirs.
+
+    With utf8mb4_0900_ai_ci the files would not fit (1034), nor texts compare as they do. Only an administrator may set it, and of a session
+    that is there already only for itself.
+    """
+    former = statement("SET GLOBAL default_collation_for_utf8mb4 = {}", quote_text(FORMER_COLLATION))
+    is_set = told_words(server, former) is None
+    try:
+        yield
+    finally:
+        if is_set:
+            server.execute("SET GLOBAL default_collation_for_utf8mb4 = DEFAULT")
 
 
 def _of(error: Exception) -> tuple[int, str]:
