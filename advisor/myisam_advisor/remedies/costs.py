@@ -135,7 +135,8 @@ class Costs:
             yield f"The binary log is on: each replica runs the {what} too, and applies nothing else meanwhile."
         elif self._state.logs_changes is None:
             yield f"If this server replicates, each replica runs the {what} too and applies nothing else meanwhile; on a replica itself, run it on its source only."
-        if not self._state.is_replica or self._state.is_read_only:
+        # One that is read-only is refused all of these: replication_refusals.py.
+        if not self._state.is_replica:
             return
         if self._state.logs_changes is False:
             yield "This server is a replica itself: if you run it here, the table's definition differs from the source's. Run it on the source; replication brings it here."

@@ -299,6 +299,12 @@ def test_what_is_known_to_be_harmless_is_not_spoken_of() -> None:
     assert passed.cost == ()
 
 
+def test_what_is_refused_has_no_way_back_that_runs() -> None:
+    facts = facts_from_document({"schema": 1, "variable": {"open_files_limit": 1024, "max_connections": 151, "table_open_cache": 400}})
+    remedy = Remedy((set_global("table_open_cache", 4000),), (set_global("table_open_cache", 400),))
+    assert RemedyGate(PlanFacts(complete(facts))).admit(remedy).remedy == Remedy()
+
+
 def test_a_writable_replica_is_told_that_an_alter_is_its_own() -> None:
     passed = admitted(TO_INNODB, variable={"log_bin": "ON", "read_only": "OFF"}, status={"Slave_running": "ON"})
     assert passed.remedy.commands == (TO_INNODB,)
