@@ -76,6 +76,7 @@ def hold(server: PrivateServer, findings: dict[str, dict[str, Any]]) -> None:
         finding = findings[object_of(name)]
         assert finding["commands"] + finding["offered_commands"] == [], name
         assert f"error {number}: " in finding["message"], name
+        assert "ALTER" not in finding["undo"] + finding["cost"], "what is not given costs nothing, and is not undone"
         assert f"`sudo myisam-advisor migrate d.{name}`" in finding["recommendation"]
     for name in GOOD:
         assert findings[object_of(name)]["offered_commands"], name

@@ -21,6 +21,7 @@ SHORT_KEY_BYTES, LONG_KEY_BYTES = 767, 3072
 ROW_POINTER_BYTES = 8
 # Of a switch that may be a word or a number.
 ON, OFF = ("ON", "1"), ("OFF", "0")
+NOTHING_CONVERTED = "No statement is given here: what was changed in the application is changed back there."
 # Fewer are no whole answer: MySQL 5.5 without InnoDB has 270.
 VARIABLES_OF_A_SERVER = 100
 
@@ -38,7 +39,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "innodb_bytes": innodb_bytes,
             "blockers": f"Obstacles: {'; '.join(blockers)}." if blockers else "",
             "advice": " ".join(_advice(schema, table, bool(blockers), refusals, innodb_bytes, indexes, context)),
-            "price": _price(innodb_bytes, _lasts(row, context)),
+            "price": _price_of_preparing(schema, table) if blockers else _price(innodb_bytes, _lasts(row, context)),
+            "way_back": NOTHING_CONVERTED if blockers else "",
         },
         commands=() if blockers else (_conversion(schema, table, context),),
         undo_commands=() if blockers else (_way_back(schema, table, row),),
@@ -180,6 +182,11 @@ def _lasts(row: Mapping[str, Value], context: PlanContext) -> str:
     )
     rates = rebuild_rates_for(context.facts, context.known.rates)
     return lasts_into_innodb(data, index, context.number("host", "memory_available_bytes"), pool, rates)
+
+
+def _price_of_preparing(schema: str, table: str) -> str:
+    """What is left to do where the server takes no conversion: that one's price is told with its statement."""
+    return f"A change in the application. What removing the obstacles costs, `{migrate_line(schema, table)}` says."
 
 
 def _price(innodb_bytes: int | None, lasting: str) -> str:
