@@ -62,6 +62,10 @@ _TABLE: Mapping[str, str] = {
     ENGINE: "Convert a copy of this table.",
     UPGRADE: "Try a copy of this table.  [default: all of them, the smallest first]",
 }
+
+_MADE_UP_TABLES = "Use a copy of this table.  [default: made-up tables]"
+_NEWER_SERVER = "Program of the newer server.  [required]"
+_THREADS: Mapping[str, str] = {"mmap": "1, 4, 16 and 64 in turn"}
 # The experiments that take an option, at the end of its text or before its default.
 _TAKERS = re.compile(r" \(([a-z-]+(?:, [a-z-]+)*)\)(?=$|[.,]| \[)")
 LEAVES_NOTHING = "The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind."
@@ -145,7 +149,11 @@ def takes(experiment: str, option: str) -> bool:
 def _help(experiment: str, name: str, text: str) -> str:
     """The text for this experiment alone: which of them take the option is said where none is named."""
     if name.startswith("--table "):
-        return _TABLE.get(experiment, text)
+        return _TABLE.get(experiment, _MADE_UP_TABLES)
+    if name.startswith("--server ") and experiment == UPGRADE:
+        return _NEWER_SERVER
+    if name.startswith("--threads "):
+        return f"Concurrent threads.  [default: {_THREADS.get(experiment, '4')}; 1<=x<=64]"
     return _TAKERS.sub(lambda tag: "" if experiment in tag[1].split(", ") else tag[0], text)
 
 

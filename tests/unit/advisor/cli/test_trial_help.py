@@ -40,6 +40,15 @@ def test_what_works_on_tables_of_your_own_speaks_of_no_made_up_ones(name: str) -
     assert "made-up" not in shown(name, "--help").partition("Examples:")[0]
 
 
+def test_what_must_be_given_has_no_default_and_no_option_has_that_of_another_experiment() -> None:
+    upgrade, cache, mmap = (" ".join(shown(name, "--help").split()) for name in ("upgrade", "key-cache", "mmap"))
+    assert "--server PATH Program of the newer server. [required]" in upgrade
+    assert "Program of the private server" not in upgrade
+    assert "[default: made-up tables] --copy-limit" in cache
+    assert "Concurrent threads. [default: 4; 1<=x<=64]" in cache
+    assert "[default: 1, 4, 16 and 64 in turn; 1<=x<=64]" in mmap
+
+
 def test_without_one_all_are_shown() -> None:
     text = shown("--help")
     assert all(name in text for name in ("--workload", "--column", "RULE", "key-cache"))
