@@ -35,6 +35,7 @@ from myisam_advisor.remedies.statements.parsing import parsed_apart
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.remedies.trial_offer import trial_line
 from myisam_advisor.remedies.undo_lines import one_statement_a_line
+from myisam_advisor.texts.steps import in_steps
 from myisam_advisor.texts.templates import TextError, all_printable, fill, printable
 from myisam_exporter.collectors.base import declared_columns
 from myisam_exporter.declaring.late_patterns import late_pattern
@@ -201,9 +202,7 @@ class Wording:
                 variable=candidate.variable,
                 message=fill(rule.finding, shown).join(candidate.held),
                 evidence=tuple(_shown(rule, values)),
-                recommendation=" ".join(
-                    filter(None, (recommendation, *admitted.instead, self._caution(draft, recommendation)))
-                ),
+                recommendation=in_steps(recommendation, (*admitted.instead, self._caution(draft, recommendation))),
                 expect=fill(rule.expect, shown),
                 cost=" ".join(filter(None, (fill(rule.cost, shown), *admitted.cost))),
                 undo=one_statement_a_line(

@@ -8,8 +8,8 @@ from myisam_advisor.reports.wording import NAMED_PER_RULE
 from myisam_advisor.texts.templates import printable
 from myisam_exporter.declaring.late_patterns import late_pattern
 
-# A line of its own, such as a statement, stays one.
-_SENTENCE_END = late_pattern(r"(?<=[.!?]) +|(?<=\n)")
+# A line of its own, such as a statement, stays one. The number of a step is no sentence.
+_SENTENCE_END = late_pattern(r"(?<=[.!?])(?<!\A\d\.)(?<!\A\d\d\.)(?<!\n\d\.)(?<!\n\d\d\.) +|(?<=\n)")
 
 
 def said_of_all(said: Iterable[tuple[str, str]]) -> str:

@@ -46,7 +46,7 @@ def in_full(rule: ToldRule, verbose: bool, *, numbered: bool = False) -> Iterabl
         )
     if rule.since:
         body.add_row(label("since"), Text(rule.since))
-    body.add_row(label("do"), Text(printable(rule.recommendation)))
+    body.add_row(label("do"), Text(printable(rule.recommendation, keep_newlines=True)))
     yield Padding(body, MARGIN)
     yield from _to_copy(rule, verbose)
     yield Padding(_consequences(rule, verbose), MARGIN)

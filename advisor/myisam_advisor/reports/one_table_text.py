@@ -156,7 +156,7 @@ def _findings(told: OneTable) -> Iterable[RenderableType]:
         yield _below(Text("none about this table"))
     for finding in told.findings:
         yield _below(_finding(finding))
-        yield _below(Text(printable(finding.recommendation)), 5)
+        yield _below(Text(printable(finding.recommendation, keep_newlines=True)), 5)
     if told.findings:
         yield _below(Text("In full, with what to run: myisam-advisor check; plan RULE; explain RULE", style="dim"))
     if told.elsewhere:

@@ -32,7 +32,10 @@ def rule_text(rule: Rule, field: str) -> str:
     if "{{" not in template and "{%" not in template:
         return " ".join(template.split())
     example = _examples().get(rule.id, {}).get(field) if rule.is_shipped else None
-    return f"For example: {example}" if example else outline(template, rule.scope)
+    if not example:
+        return outline(template, rule.scope)
+    # Steps and statements are a line each.
+    return f"For example:\n{example}" if "\n" in example else f"For example: {example}"
 
 
 def outline(template: str, scope: str) -> str:

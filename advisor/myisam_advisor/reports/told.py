@@ -17,6 +17,7 @@ from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_advisor.reports.alike import said_of_all
 from myisam_advisor.reports.forecasts_in_words import gain_in_words
 from myisam_advisor.reports.wording import NAMED_PER_RULE, TOLD_PER_RULE, holds_since
+from myisam_advisor.texts.steps import first_step
 from myisam_advisor.texts.templates import beside, limit
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
@@ -239,7 +240,7 @@ def _to_do(finding: Finding) -> str:
 
 def _beginning(text: str) -> str:
     """How a recommendation begins: a rule of the site's may have no shorter one."""
-    phrase = _PHRASE_END.split(text, maxsplit=1)[0]
+    phrase = _PHRASE_END.split(first_step(text), maxsplit=1)[0]
     return phrase if len(phrase) <= LONGEST_PHRASE else f"{phrase[:LONGEST_PHRASE].rpartition(' ')[0]} ..."
 
 

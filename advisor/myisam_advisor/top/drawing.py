@@ -330,7 +330,7 @@ def _part(part: Part) -> Iterable[RenderableType]:
         grid.add_column(no_wrap=True, style="dim")
         grid.add_column(ratio=1, overflow="fold")
         for label, text in part.pairs:
-            grid.add_row(_clean(label), Text(_clean(text)))
+            grid.add_row(_clean(label), Text("\n".join(map(_clean, text.split("\n")))))
         yield Padding(grid, (0, 0, 0, 3))
     if part.grid:
         yield Padding(_index_grid(part.grid), (0, 0, 0, 3))

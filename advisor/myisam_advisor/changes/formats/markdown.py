@@ -32,8 +32,15 @@ def render(plan: ChangePlan) -> str:
         lines += _parts(plan)
     if plan.without_change:
         lines += ["## Not in this plan, because no statement does it", ""]
-        lines += [f"- **{one.rule}** {_plain(one.object)}: {_plain(one.recommendation)}" for one in plan.without_change]
+        lines += [line for one in plan.without_change for line in _advice(one)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _advice(finding: Finding) -> Iterable[str]:
+    """What to do, in one line, or a step a line."""
+    about = f"- **{finding.rule}** {_plain(finding.object)}:"
+    first, *steps = map(_plain, finding.recommendation.split("\n"))
+    yield from (about, *(f"  {step}" for step in (first, *steps))) if steps else (f"{about} {first}",)
 
 
 def _parts(plan: ChangePlan) -> Iterable[str]:

@@ -195,7 +195,11 @@ def _advice(script: Script, findings: Sequence[Finding]) -> None:
     if findings:
         _heading(script, "Not in this plan, because no statement does it")
     for finding in findings:
-        _wrapped(script, f"{finding.rule} {finding.object}: {finding.recommendation}".replace(" :", ":"))
+        first, *steps = finding.recommendation.split("\n")
+        about = f"{finding.rule} {finding.object}".strip()
+        _wrapped(script, f"{about}:" if steps else f"{about}: {first}")
+        for step in (first, *steps) if steps else ():
+            _wrapped(script, step)
 
 
 def _about(findings: Sequence[Finding]) -> str:

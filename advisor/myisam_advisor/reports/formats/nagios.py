@@ -65,7 +65,7 @@ def _lines(judgement: Judgement, facts: FactSet, shown: Shown) -> Iterable[str]:
         about = f" {finding.object}" if finding.object else ""
         yield plain(f"{finding.severity.upper()} {finding.rule}{about}: {finding.message}")
         if shown.verbose:
-            yield plain(f"  {finding.recommendation}")
+            yield from (plain(f"  {step}") for step in finding.recommendation.split("\n"))
             if finding.proved:
                 yield plain(f"  {finding.proved}")
     for suppressed in known.suppressed if shown.suppressed else ():
