@@ -13,6 +13,19 @@ from .conftest import on_every_server, schema
 DENIED = 1142
 REDEFINING = ("DROP TABLE hits", "ALTER TABLE hits ADD b INT", "CREATE TABLE more (a INT)", "RENAME TABLE hits TO gone", "CREATE INDEX i ON hits (a)", "DROP VIEW seen")
 
+# What would change the server, or reach beyond it: no word of these does it, whatever the reader of statements makes of them.
+TRIED = (
+    "SET GLOBAL join_buffer_size = 131072", "SET @@global.join_buffer_size = 131072", "SET PERSIST join_buffer_size = 131072", "/*!50000 SET GLOBAL join_buffer_size = 131072 */", "/*M!100100 SET GLOBAL join_buffer_size = 131072 */",
+    "SET @s = 'SET GLOBAL join_buffer_size = 131072'", "PREPARE s FROM @s", "EXECUTE s", "PREPARE s FROM 'SET GLOBAL join_buffer_size = 131072'", "EXECUTE s", "EXECUTE IMMEDIATE 'SET GLOBAL join_buffer_size = 131072'",
+    "BEGIN NOT ATOMIC PREPARE s FROM 'SET GLOBAL join_buffer_size = 131072'; EXECUTE s; END", "CREATE PROCEDURE sets() SET GLOBAL join_buffer_size = 131072", "CALL sets()", "SET NAMES sjis", "SELECT '\u30bd\\'; SET GLOBAL join_buffer_size = 131072", "SET NAMES utf8",
+    "INSTALL PLUGIN blackhole SONAME 'ha_blackhole.so'", "INSTALL SONAME 'ha_connect'", "CREATE FUNCTION sys_exec RETURNS STRING SONAME 'lib_mysqludf_sys.so'", "SELECT * FROM hits INTO OUTFILE '{file}'", "SELECT 1 INTO DUMPFILE '{file}'",
+    "LOAD DATA INFILE '/etc/passwd' INTO TABLE hits", "LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE hits", "CREATE SERVER far FOREIGN DATA WRAPPER mysql OPTIONS (HOST '127.0.0.1')", "CREATE TABLE far1 (a INT) ENGINE=FEDERATED CONNECTION='mysql://u@127.0.0.1/d/t'",
+    "CREATE TABLE far2 (a INT) ENGINE=CONNECT TABLE_TYPE=MYSQL", "CREATE TABLE far3 (a INT) ENGINE='SPIDER'", "CHANGE MASTER TO MASTER_HOST='127.0.0.1'", "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1'", "START SLAVE", "RESET MASTER", "SHUTDOWN", "RESTART", "LOCK INSTANCE FOR BACKUP",
+    "BACKUP STAGE START", "FLUSH TABLES WITH READ LOCK", "CREATE DATABASE more", "CREATE USER more", "GRANT ALL ON *.* TO CURRENT_USER()", "INSERT INTO mysql.func VALUES ('f', 0, 'x.so', 'function')", "ALTER INSTANCE ROTATE INNODB MASTER KEY",
+)  # fmt: skip
+# They are about the connection alone, make what the account may make, or are a comment to MySQL. MySQL 5.5 makes a table of another engine (a warning).
+TAKEN = ("SET @s = ", "SET NAMES ", "PREPARE s ", "CREATE PROCEDURE ", "CREATE TABLE far", "/*M!")
+
 
 def errors(server: PrivateServer, *statements: str) -> list[int]:
     """With which errors they end on one connection of the account's; 0 for none."""
@@ -54,5 +67,27 @@ def test_rows_and_temporary_tables_may_be_changed_and_definitions_may_not(server
             if not further:
                 assert errors(server, *REDEFINING) == [DENIED] * len(REDEFINING)
             assert server.execute("SELECT COUNT(*) FROM hits", database="replayed") == [(2,)]
+        finally:
+            server.execute(f"DROP USER {ACCOUNT}@localhost")
+
+
+@on_every_server
+def test_no_statement_of_a_workload_changes_the_private_server_or_reaches_beyond_it(server: PrivateServer) -> None:
+    """With the widest rights that a replay gives: all on the copied databases."""
+    asked = "SELECT @@global.join_buffer_size, (SELECT COUNT(*) FROM mysql.func), (SELECT COUNT(*) FROM mysql.plugin), (SELECT COUNT(*) FROM mysql.user), (SELECT COUNT(*) FROM mysql.servers)"
+    file = server.directory / "written"
+    with schema(server, "replayed"):
+        server.execute("CREATE TABLE hits (a INT) ENGINE=MyISAM", database="replayed")
+        make_account(server, ["replayed"])
+        try:
+            was = server.execute(asked)
+            tried = [statement.replace("{file}", str(file)) for statement in TRIED]
+            found = dict(zip(tried, errors(server, *tried), strict=True))
+            assert [statement for statement, error in found.items() if not error and not statement.startswith(TAKEN)] == []
+            assert server.execute(asked) == was
+            assert server.execute("SELECT COUNT(*) FROM hits", database="replayed") == [(0,)]
+            engines = {engine for (engine,) in server.execute("SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'replayed'")}
+            assert engines <= {"MyISAM", "InnoDB"}
+            assert not file.exists()
         finally:
             server.execute(f"DROP USER {ACCOUNT}@localhost")

@@ -123,7 +123,9 @@ def keep(writer: WorkloadWriter, events: Iterator[Event], reading: Reading, told
             writer.leave_out(SEVERAL)
             continue
         for one in each:
-            reason = refused(one.statement) or prepared.refused(one)
+            # What is left out of what connections prepare, and hold in variables, is to be known whatever the reason is.
+            unprepared = prepared.refused(one)
+            reason = refused(one.statement) or unprepared
             if reason is not None:
                 writer.leave_out(reason)
             elif writer.write(with_believed_rows(one, cache)):

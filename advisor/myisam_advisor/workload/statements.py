@@ -13,6 +13,7 @@ from collections.abc import Set
 from itertools import pairwise
 
 from myisam_advisor.workload.quoted_names import with_quoted_names
+from myisam_advisor.workload.run_texts import run_as_texts
 from myisam_advisor.workload.set_statement import GLOBAL, OF_ALL, PERSIST, assignments, behind_set_statement
 from myisam_advisor.workload.table_references import References, Table
 from myisam_advisor.workload.tokens import LITERAL, MAXIMUM_BYTES, behind_comments, tokens
@@ -53,6 +54,9 @@ _REFUSED = {
     (b"purge", b""): "PURGE",
     (b"reset", b""): "RESET",
     (b"binlog", b""): "BINLOG",
+    (b"lock", b"instance"): "LOCK INSTANCE",
+    (b"unlock", b"instance"): "UNLOCK INSTANCE",
+    (b"backup", b""): "BACKUP",
     (b"start", b"slave"): "START SLAVE",
     (b"start", b"all"): "START ALL SLAVES",
     (b"start", b"replica"): "START REPLICA",
@@ -83,12 +87,18 @@ _IDENTIFIED = re.compile(rb"\bidentified\s+(?:by|with|via)\b")
 _CONNECTION = re.compile(rb"\bconnection\s{0,16}=?\s{0,16}\\?['\"]")
 # Engines whose tables have another server's password in their definition: in CONNECTION, COMMENT, OPTION_LIST, REMOTE_PASSWORD.
 _OF_OTHER_SERVERS = frozenset((b"federated", b"connect", b"spider"))
+# The same as a string, or between backticks: every server takes an engine's name so, too.
+_QUOTED_ENGINE = re.compile(
+    rb"\bengine\s{0,16}=?\s{0,16}\\?['\"`](?:%s)\\?['\"`]" % b"|".join(sorted(_OF_OTHER_SERVERS))
+)
 # What is about rows is about no account, whatever its columns are called.
 _ABOUT_ROWS = frozenset(
     b"select insert replace update delete with values ( show explain describe desc do table call handler".split()
 )
 _TEXTS = frozenset((b"prepare", b"execute", b"set"))
 _FIRST_BYTES, _FIRST_COUNT = 1 << 16, 8
+# A text may be a block (MariaDB) that runs another text.
+_MOST_TEXTS_WITHIN = 2
 AN_ACCOUNT = "an account"
 
 
@@ -133,7 +143,11 @@ def touched(statement: bytes, database: bytes | None) -> Touched:
 
 
 def refused(statement: bytes) -> str | None:
-    """What it is, where a statement is not to be replayed: it needs files that are not here, or is about the server or its accounts."""
+    """What it is, where a statement is not to be replayed: it needs files that are not here, or is about the server or its accounts. So is what runs such a text."""
+    return _refused(statement, _MOST_TEXTS_WITHIN)
+
+
+def _refused(statement: bytes, texts_within: int) -> str | None:
     if _SUSPECT.match(statement):
         verb, second = _first_words(statement)
         name = _REFUSED.get((verb, second)) or _REFUSED.get((verb, b""))
@@ -142,7 +156,12 @@ def refused(statement: bytes) -> str | None:
         if name is not None:
             return name
     lower = statement.lower()
-    return _set_within(statement, lower) or _into_a_file(lower) or _of_an_account(lower)
+    name = _set_within(statement, lower) or _into_a_file(lower) or _of_an_account(lower)
+    if name is None and texts_within and (b"prepare" in lower or b"immediate" in lower):
+        words = behind_comments(statement)
+        texts = run_as_texts(words, words.lower(), is_block=_COMPOUND.match(words) is not None)
+        return next((name for text in texts if (name := _refused(text, texts_within - 1)) is not None), None)
+    return name
 
 
 def _first_words(statement: bytes) -> tuple[bytes, bytes]:
@@ -225,6 +244,8 @@ def _of_an_account(lower: bytes) -> str | None:
         return None
     definition = words[: words.index(b"select")] if b"select" in words else words
     if verb in _TEXTS and (_IDENTIFIED.search(lower) or (definition is words and _CONNECTION.search(lower))):
+        return AN_ACCOUNT
+    if definition is words and _QUOTED_ENGINE.search(lower):
         return AN_ACCOUNT
     if any(map(_is_of_an_account, words, words[1:], [*words[2:], b""])):
         return AN_ACCOUNT

@@ -9,11 +9,10 @@ import re
 
 from myisam_advisor.workload.events import Event
 from myisam_advisor.workload.prepared import IMMEDIATE, NAME, plain
+from myisam_advisor.workload.run_texts import MAXIMUM_TEXT_BYTES, unescaped
 from myisam_advisor.workload.tokens import behind_comments
 
 MAXIMUM_NAMES, MAXIMUM_KEPT_BYTES = 100_000, 64 << 20
-# A longer text is not looked into: what it does is not told then.
-MAXIMUM_TEXT_BYTES = 1 << 16
 _PREPARE = re.compile(rb"\s*prepare\s+%s\s+from\b" % NAME, re.IGNORECASE)
 _EXECUTE = re.compile(rb"\s*execute\s+%s" % NAME, re.IGNORECASE)
 # Others may be the same name in other letters, as servers compare them: `ä` is `a`, and "a" with ANSI_QUOTES.
@@ -25,8 +24,6 @@ _LITERAL = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _END = b" \t\r\n;\0"
-_ESCAPED = re.compile(rb"""\\(.)|''|\"\"""", re.DOTALL)
-_SPACES = frozenset(b"ntr0bZ")
 
 
 class PreparedTexts:
@@ -57,6 +54,12 @@ class PreparedTexts:
         self._kept_bytes += len(text or b"")
         return None if text is None else event._replace(statement=text)
 
+    def released(self, event: Event) -> Event | None:
+        """The statement whose name the event gives up; None where it gives up none, or its text is not known."""
+        found = _RELEASE.match(behind_comments(event.statement))
+        text, _ = (None, None) if found is None else self._of(event.connection, found[1])
+        return None if text is None else event._replace(statement=text)
+
     def executed(self, event: Event) -> Event | None:
         """The statement that the event executes; None where it executes none, or its text is not known."""
         statement = behind_comments(event.statement)
@@ -65,14 +68,16 @@ class PreparedTexts:
             text = _literal(statement, immediate.end())
             return None if text is None else event._replace(statement=text)
         found = _EXECUTE.match(statement)
-        texts = self._texts.get(event.connection, {})
-        text, database = (None, None) if found is None else texts.get(plain(found[1]), (None, None))
+        text, database = (None, None) if found is None else self._of(event.connection, found[1])
         return None if text is None else event._replace(statement=text, database=database)
 
     def forget(self, connection: int) -> None:
         """It prepares something in words that are not read here: whatever it has prepared may be another statement now."""
         for name in list(self._texts.get(connection, ())):
             self._release(connection, name)
+
+    def _of(self, connection: int, name: bytes) -> tuple[bytes | None, bytes | None]:
+        return self._texts.get(connection, {}).get(plain(name), (None, None))
 
     def _release(self, connection: int, name: bytes) -> None:
         texts = self._texts.get(connection, {})
@@ -92,8 +97,4 @@ def _literal(statement: bytes, begin: int) -> bytes | None:
     if found is None:
         return None
     text = found[1] if found[1] is not None else found[2]
-    return _ESCAPED.sub(lambda one: _letter(one[0]), text)
-
-
-def _letter(escaped: bytes) -> bytes:
-    return b" " if escaped[:1] == b"\\" and escaped[1] in _SPACES else escaped[1:]
+    return unescaped(text)

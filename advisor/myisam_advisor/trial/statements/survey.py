@@ -86,8 +86,11 @@ class Judging:
         return judged
 
     def _of_prepared(self, event: Event) -> Judged:
-        """PREPARE needs the tables of its text, EXECUTE does what the text says."""
+        """PREPARE needs the tables of its text, EXECUTE does what the text says. What was not prepared is not given up."""
         judged = self._judge(event)
+        released = self._prepared.released(event)
+        if released is not None:
+            judged = replace(judged, refused=refused(released.statement) or judged.refused)
         prepared = self._prepared.prepared(event)
         if prepared is not None:
             of_text = self._judge(prepared)
