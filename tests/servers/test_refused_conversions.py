@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 
+from myisam_advisor.migrate.refused_here import LEAST_KEPT_SECONDS, KeptRefusals
 from myisam_advisor.trial.private.private_server import PrivateServer
+from myisam_exporter.server.session import Session
+from myisam_exporter.server.target import Target
 from tests.support.daemon import serving, wait_for
+from tests.support.moved_clock import MovedClock
 from tests.support.program import run
 from tests.support.servers import CopiedServer, binaries_of, repeating
 
-from .conftest import error_of
+from .conftest import error_of, on_four_servers, schema
 
 RULE = "migrate-engine"
 GOOD = {"good": "id INT PRIMARY KEY, n INT", "odd`name": "id INT, n INT, w TEXT, FULLTEXT (w)"}
@@ -108,3 +112,24 @@ def test_where_nobody_may_read_definitions_the_words_say_what_to_ask_first(loade
     assert "ENGINE=InnoDB" in named["offered_commands"][0]
     assert "Before that, run `sudo myisam-advisor migrate d.named`." in named["recommendation"]
     assert "nobody could look for that here" in named["recommendation"]
+
+
+@on_four_servers
+def test_a_daemon_looks_again_at_a_table_that_was_altered_and_not_where_none_was(server: PrivateServer) -> None:
+    """It called a mended table refused for ten minutes."""
+    clock, names = MovedClock(), [("sh`op", "wide")]
+    with schema(server, "sh`op"), Session(Target("root", socket=server.socket)) as session:
+        server.execute("CREATE TABLE wide (id INT PRIMARY KEY, FTS_DOC_ID INT) ENGINE=MyISAM", database="sh`op")
+        kept = KeptRefusals(lambda: session, Path("/proc"), clock)
+        first = kept(names)
+        assert "1166" in first[names[0]][0]
+        # More than the least, whatever a look takes here; less than what it is kept for in any case.
+        clock.move(5 * LEAST_KEPT_SECONDS)
+        assert kept(names) is first
+        server.execute("ALTER TABLE wide DROP COLUMN FTS_DOC_ID", database="sh`op")
+        assert kept(names) == {names[0]: ()}
+        last = kept(names)
+        server.execute("ALTER TABLE wide ADD COLUMN FTS_DOC_ID INT", database="sh`op")
+        assert kept(names) is last
+        clock.move(5 * LEAST_KEPT_SECONDS)
+        assert "1166" in kept(names)[names[0]][0]

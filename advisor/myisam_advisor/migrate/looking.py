@@ -102,6 +102,7 @@ def looked_at(
         is_replica=is_replica(session),
         own_disks=own,
         merges=found.merges,
+        data_directory=directory,
     )
 
 

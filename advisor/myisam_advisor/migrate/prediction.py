@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from itertools import dropwhile
+from pathlib import Path
 
 from myisam_advisor.catalogue.conversions import Conversion
 from myisam_advisor.migrate.change import Change, Subject, TableName
@@ -108,6 +109,7 @@ class Migration:
     is_replica: bool = False
     own_disks: Mapping[str, int | None] = field(default_factory=dict)
     merges: tuple[TableName, ...] = ()
+    data_directory: Path | None = None
 
     def on_target(self, error: Refusal) -> str:
         """What is said of an error that the target would end an ALTER with."""
