@@ -15,6 +15,7 @@ from myisam_exporter.collectors.variable_origins import NOT_TOLD
 from tests.support.servers import CopiedServer, binaries_of
 
 from .conftest import look, on_every_server
+from .test_expert_rules import findings
 
 TELLING = ("mariadb-10.5", "mariadb-10.11", "mariadb-11.4", "mariadb-11.8", "mysql-8.0", "mysql-9.7")
 ODD = "a b'`.cnf"  # below a directory that is read whole
@@ -167,3 +168,24 @@ def test_what_is_fitted_to_the_open_files_is_not_the_line_of_the_file(place: Pat
             assert int(server.variables()[variable]) < in_the_file
             assert {row["name"]: row["origin"] for row in facts.tables["variable_origin"].dictionaries()}[variable] == origin
             assert origins_now.way_back([option_line(variable, 9)]) == MY_CNF_BACK
+
+
+@pytest.mark.parametrize("served", ["mysql-8.0", "mysql-9.7"], indirect=True)
+def test_what_is_in_the_way_of_an_upgrade_is_named_where_it_stands_and_is_gone_as_told(served: PrivateServer, place: Path) -> None:
+    served.execute("CREATE DATABASE d", "CREATE TABLE d.t (a INT) ENGINE=MyISAM")
+
+    def told(*options: str) -> str:
+        served.stop()
+        served.start(list(options))
+        return "".join(one.recommendation for one in findings(served, "upgrade-blockers"))
+
+    served.execute("SET PERSIST_ONLY disabled_storage_engines = 'MyISAM'")
+    assert "(SET PERSIST wrote disabled_storage_engines: run `RESET PERSIST disabled_storage_engines`)" in told()
+    served.execute("RESET PERSIST disabled_storage_engines")
+    assert told() == ""
+    assert "(--disabled_storage_engines stands on the server's command line: change it there)" in told("--disabled-storage-engines=MyISAM")
+    line = place / "conf.d" / "engines.cnf"
+    line.write_text("[mysqld]\ndisabled_storage_engines = MyISAM\n")
+    assert f"(disabled_storage_engines stands in {line}: change it there)" in told()
+    line.unlink()
+    assert told() == ""

@@ -11,15 +11,23 @@ from collections.abc import Mapping
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_advisor.remedies.rebuild_times import lasts
+from myisam_advisor.remedies.setting_places import place_of
 from myisam_advisor.remedies.statements.base import Statement
 from myisam_advisor.remedies.statements.tables import MakeAnew, RemovePartitioning
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of, numbers_in
+from myisam_exporter.look.fact_set import FactSet
 from myisam_exporter.server.sql import plain_words, quote_table
 
 MAXIMUM_TABLES = 50
 AVOIDS = "avoid_temporal_upgrade"
+# By what the rule's query calls them. Servers that have a query cache tell of no value where it comes from.
+REMOVED = {
+    "repair_threads_set": ("myisam_repair_threads",),
+    "temporary_myisam": ("internal_tmp_disk_storage_engine",),
+}
+DISABLED = "disabled_storage_engines"
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -27,8 +35,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
 
     Of a damaged table an ALTER is refused (error 145): it is repaired first, which is another finding's.
     """
+    places = _places(row, context.facts)
     if not row.get("blocked_tables"):
-        return Plan({"lasts": "", "planned_tables": 0, "damaged_tables": 0})
+        return Plan({"lasts": "", "planned_tables": 0, "damaged_tables": 0, **places})
     writes_newer_format = bool(row.get("writes_newer_format"))
     found = sorted(
         (
@@ -51,8 +60,15 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     total = sum(known) if len(known) == len(sizes) else None
     memory = context.number("host", "memory_available_bytes")
     words = lasts("ALTER TABLE", total, memory, rebuild_rates_for(context.facts, context.known.rates))
-    said = {"lasts": words, "planned_tables": len(planned), "damaged_tables": len(found) - len(whole)}
+    said = {"lasts": words, "planned_tables": len(planned), "damaged_tables": len(found) - len(whole), **places}
     return Plan(said, commands if planned else ())
+
+
+def _places(row: Mapping[str, Value], facts: FactSet) -> Mapping[str, Value]:
+    """Where the settings stand that are in the way: `removed_places` of those that a later version does not know, `disabled_place` of the engines that are off."""
+    removed = [place_of(name, facts) for flag, names in REMOVED.items() if row.get(flag) for name in names]
+    disabled = place_of(DISABLED, facts) if row.get("disabled") else ""
+    return {"removed_places": ". ".join(filter(None, removed)), "disabled_place": disabled}
 
 
 def _remedy(table: Row, writes_newer_format: bool) -> Statement:

@@ -8,6 +8,7 @@ from myisam_advisor.remedies.planners.upgrade_blockers import MAXIMUM_TABLES
 from tests.support.planning import facts, planned, texts
 
 MYSQL_5_7: dict[str, Any] = {"flavour": "mysql", "version": "5.7.44", "version_number": 50744}
+MYSQL_8_0: dict[str, Any] = {"flavour": "mysql", "version": "8.0.28", "version_number": 80028}
 FINE = {"schema_name": "d", "table_name": "fine", "data_bytes": 1000, "index_bytes": 2000, "old_temporal_columns": 0, "obsolete_columns": 0}
 ROW = {"blocked_tables": 1, "writes_newer_format": 1, "avoids_newer_format": 0}
 
@@ -64,3 +65,26 @@ def test_a_damaged_table_is_left_to_its_repair() -> None:
     known = facts(server=MYSQL_5_7, tables=[FINE | tables[0]])
     plan = planned("upgrade_blockers", ROW | {"avoids_newer_format": 1}, known)
     assert (plan.commands, plan.values["planned_tables"], plan.values["damaged_tables"]) == ((), 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("origin", "place"),
+    [
+        ({"origin": "option_file", "option_file": "/etc/mysql/conf.d/my.cnf", "is_persisted": 0}, "{} stands in /etc/mysql/conf.d/my.cnf: change it there"),
+        ({"origin": "command_line", "option_file": None, "is_persisted": 0}, "--{} stands on the server's command line: change it there"),
+        ({"origin": "command_line", "option_file": None, "is_persisted": 1}, "--{0} stands on the server's command line: change it there, and run `RESET PERSIST {0}`"),
+        ({"origin": "persisted", "option_file": None, "is_persisted": 1}, "SET PERSIST wrote {0}: run `RESET PERSIST {0}`"),
+        ({"origin": "option_file", "option_file": "/etc/my;sql/a b.cnf", "is_persisted": 0}, ""), ({"origin": "run_time", "option_file": None, "is_persisted": 0}, ""), ({"origin": None, "option_file": None, "is_persisted": None}, ""),
+    ],
+)  # fmt: skip
+def test_where_a_setting_stands_that_is_in_the_way_is_told_where_the_server_tells_it(origin: dict[str, Any], place: str) -> None:
+    removed, disabled = "myisam_repair_threads", "disabled_storage_engines"
+    known = facts(server=MYSQL_8_0, variable_origin=[{"name": name, **origin} for name in (removed, disabled)])
+    values = planned("upgrade_blockers", {"repair_threads_set": 1, "disabled": 1}, known).values
+    assert (values["removed_places"], values["disabled_place"]) == (place.format(removed), place.format(disabled))
+    assert planned("upgrade_blockers", {"repair_threads_set": 0, "disabled": 0}, known).values["removed_places"] == ""
+
+
+def test_where_nobody_tells_where_a_setting_stands_nothing_is_said_of_it() -> None:
+    values = planned("upgrade_blockers", {"repair_threads_set": 1, "temporary_myisam": 1, "disabled": 1}, facts(server=MYSQL_8_0)).values
+    assert (values["removed_places"], values["disabled_place"]) == ("", "")
