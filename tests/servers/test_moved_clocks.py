@@ -1,7 +1,11 @@
 """The clock of a server's machine is set: it reckons its Uptime from it. `SET timestamp` sets that of one connection."""
 
 import time
+from contextlib import closing
 
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.catalogue.site import Site
+from myisam_advisor.top.looking import _DEAR, ASKED_TABLES_SECONDS, Looker
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_exporter.collectors.base import Context
 from myisam_exporter.facts.values import number_of
@@ -9,8 +13,27 @@ from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
+from myisam_exporter.watching.options import WatchOptions
+from tests.support.moved_clock import MovedClock
+
+from .conftest import on_one_server
 
 HOUR_SECONDS = 3600
+
+
+@on_one_server
+def test_a_live_screen_asks_for_its_tables_again_after_a_minute_whatever_the_clock_says(server: PrivateServer) -> None:
+    """It showed those of before for as long as the clock was set back."""
+    clock = MovedClock()
+    looker = Looker(lambda: Target("root", socket=server.socket), WatchOptions(), Site(shipped_rules()), clock=clock)
+    with closing(looker), Session(Target("root", socket=server.socket)) as session:
+        first, again = looker._snapshot(session), looker._snapshot(session)
+        clock.set(-HOUR_SECONDS)
+        still = looker._snapshot(session)
+        clock.move(ASKED_TABLES_SECONDS + 1)
+        anew = looker._snapshot(session)
+    dear = sorted(_DEAR)[0]
+    assert first.moments[dear] == again.moments[dear] == still.moments[dear] < anew.moments[dear]
 
 
 def look(session: Session, ahead_seconds: int) -> Snapshot:

@@ -25,7 +25,7 @@ from myisam_exporter.look.interval import Interval
 from myisam_exporter.look.merging import Remembered
 from myisam_exporter.look.snapshot import Snapshot, take_snapshot
 from myisam_exporter.look.table_choice import TableChooser
-from myisam_exporter.outside.clock import CLOCK
+from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
 from myisam_exporter.watching.connection import Connection
@@ -52,7 +52,8 @@ class Looker:
     """
 
     def __init__(
-        self, resolve: Callable[[], Target], options: WatchOptions, site: Site, watch: Callable[[], StatementWatch] | None = None
+        self, resolve: Callable[[], Target], options: WatchOptions, site: Site, watch: Callable[[], StatementWatch] | None = None,
+        clock: Clock = CLOCK,
     ) -> None:  # fmt: skip
         self._begin_watch = watch
         self._watch: StatementWatch | None = None
@@ -69,6 +70,8 @@ class Looker:
         self._faults = KnownFaults()
         self._proofs = proof_stores()
         self._kept: Snapshot | None = None
+        self._kept_at = 0.0
+        self._clock = clock
 
     def connect(self) -> str:
         """How the server is called. Raises UserError when it cannot be reached, or its statements cannot be seen."""
@@ -109,15 +112,16 @@ class Looker:
         self._database.close()
 
     def _snapshot(self, session: Session) -> Snapshot:
-        context = self._options.context(session, CLOCK)
+        context = self._options.context(session, self._clock)
         context.threads_running = self._glancer.taken_threads_running()
         self._memory.lend(context)
         kept = self._kept
-        if kept is not None and CLOCK.time() - kept.taken_at > ASKED_TABLES_SECONDS:
+        # By the clock that nobody sets: one that was set back an hour kept them for an hour.
+        if kept is not None and self._clock.monotonic() - self._kept_at > ASKED_TABLES_SECONDS:
             kept = None
         snapshot = take_snapshot(context, only=_ALL if kept is None else _ALL - _DEAR)
         if kept is None:
-            self._kept = snapshot
+            self._kept, self._kept_at = snapshot, self._clock.monotonic()
             return snapshot
         return replace(
             snapshot,

@@ -270,7 +270,8 @@ class SchemaReader:
                 header, index_pages, status = self._header(directory, stem, asker)
         except HeaderError as error:
             status = self._files.status(stem + ".MYI", directory)
-            if self._clock.time() - status.st_ctime < YOUNG_SECONDS:
+            # One of a time that is still to come is no new one: the clock was set back.
+            if abs(self._clock.time() - status.st_ctime) < YOUNG_SECONDS:
                 reading.settled = False
                 return None
             problem = str(error)

@@ -72,6 +72,18 @@ def test_of_the_servers_own_database_what_is_damaged_is_told_and_nothing_else(tm
     assert [file.table_name for file in scanner.scan(tmp_path).files] == ["orders"]
 
 
+def test_a_table_that_was_damaged_before_the_clock_was_set_back_is_told_all_the_same(tmp_path: Path) -> None:
+    """It was taken for one that is being made, until the clock was where it had been."""
+    make_table(tmp_path / "shop", "orders")
+    (tmp_path / "shop" / "orders.MYI").write_bytes(b"no header")
+    clock = MovedClock()
+    assert [file.problem for file in scan_data_directory(tmp_path, clock=clock).files] == [], "it may be one that is being made"
+    clock.move(schema_reader.YOUNG_SECONDS)
+    told = [bool(file.problem) for file in scan_data_directory(tmp_path, clock=clock).files]
+    clock.set(-3600)
+    assert [bool(file.problem) for file in scan_data_directory(tmp_path, clock=clock).files] == told == [True]
+
+
 def test_while_nothing_changes_nothing_is_read_and_the_generation_is_the_same(tmp_path: Path, scanner: DirectoryScanner) -> None:
     for number in range(20):
         make_table(tmp_path / f"db{number % 4}", f"t{number}")
