@@ -110,7 +110,8 @@ class DatabaseFolder:
             refuse_exhaustion(error)
             return ""
         lacking = file.header.data_bytes - status.st_size
-        if lacking <= 0 or lacking == MARGIN_BYTES or now - status.st_mtime < STEADY_SECONDS:
+        # What is of a time that is still to come was not written just now: the clock was set back.
+        if lacking <= 0 or lacking == MARGIN_BYTES or abs(now - status.st_mtime) < STEADY_SECONDS:
             return ""
         return (
             f"it is damaged: its rows ({file.stem}{DATA}) are {status.st_size} bytes, and its header tells of {file.header.data_bytes}; by where they end the "

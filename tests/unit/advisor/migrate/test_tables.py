@@ -105,6 +105,16 @@ def test_a_header_that_is_damaged_is(data: Path, monkeypatch: pytest.MonkeyPatch
     assert (error.code, error.mend) == (code, "REPAIR TABLE `shop`.`orders` USE_FRM;")
 
 
+@pytest.mark.parametrize(("seconds_ago", "is_told"), [(60, True), (0, False), (-3600, True)], ids=["before", "now", "before the clock was set back"])
+def test_rows_that_end_too_early_are_damage_but_in_the_middle_of_a_change(data: Path, seconds_ago: int, is_told: bool) -> None:
+    rows = data / "shop" / "orders.MYD"
+    rows.write_bytes(bytes(DATA_BYTES // 3))
+    moment = time.time() - seconds_ago
+    os.utime(rows, (moment, moment))
+    (found,) = find_tables(data, None, ["shop.orders"]).tables
+    assert found.problem.startswith("it is damaged: its rows (orders.MYD) are 100 bytes") == is_told
+
+
 def test_a_header_that_is_being_written_is_no_file_that_is_gone(data: Path) -> None:
     (data / "shop" / "orders.MYI").write_bytes(b"")
     found = find_tables(data, None, ["shop.orders"])
