@@ -13,6 +13,8 @@ from myisam_advisor.cli.loader_words import is_unmapped
 
 # reports/exit_status.py says so too, which is loaded later.
 USER_ERROR, NAGIOS_UNKNOWN, INTERRUPTED = 2, 3, 130
+# What ends the daemon by SIGTERM ends it so, from its first moment on.
+DAEMON, STOPPED = "serve", 0
 NO_MEMORY = b"there is not enough memory: raise what limits it (ulimit -v, the control group or MemoryMax=), or end something else.\n"
 FOREIGN_WRITING = 0o022  # of the group, and of everybody
 
@@ -23,6 +25,9 @@ def main() -> None:
     is_heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if is_heard:
         signal.signal(signal.SIGINT, _end_at_once)
+    if _command(sys.argv[1:]) == DAEMON and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        # Nothing was begun: the daemon itself hears it before it listens, or makes a file.
+        signal.signal(signal.SIGTERM, _stop_at_once)
     try:
         _run(is_heard)
     except (MemoryError, SystemError):
@@ -71,6 +76,15 @@ def _end_unloaded(reason: bytes) -> None:
         os.write(1 if is_for_nagios else 2, (b"MYISAM UNKNOWN - " if is_for_nagios else b"myisam-advisor: ") + reason)
     finally:
         os._exit(NAGIOS_UNKNOWN if is_for_nagios else USER_ERROR)
+
+
+def _command(words: list[str]) -> str:
+    """The command's name: before it stand switches alone."""
+    return next((word for word in words if not word.startswith("-")), "")
+
+
+def _stop_at_once(_signal: int, _frame: object) -> None:
+    os._exit(STOPPED)
 
 
 def _end_at_once(_signal: int, _frame: object) -> None:

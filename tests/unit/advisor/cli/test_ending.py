@@ -299,6 +299,18 @@ def test_an_interrupt_while_libraries_are_loaded_is_one_line_and_no_trace(is_ign
     assert (done.returncode, done.stdout, done.stderr) == (status, b"", said)
 
 
+@pytest.mark.parametrize(
+    ("words", "is_ignored", "status"),
+    [(["serve"], False, 0), (["--debug", "serve", "--no-history"], False, 0), (["serve"], True, 7), (["check"], False, -signal.SIGTERM), (["explain", "serve"], False, -signal.SIGTERM)],
+)  # fmt: skip
+def test_a_daemon_that_is_stopped_while_its_libraries_are_loaded_ends_as_it_does_later(words: list[str], is_ignored: bool, status: int, tmp_path: Path) -> None:
+    """It ended by the signal for its first 0.4 s: whoever started it was told of a failure."""
+    (tmp_path / "click.py").write_text(CLICK_THAT_IS_INTERRUPTED.replace("SIGINT", "SIGTERM"))
+    behind = signal.SIG_IGN if is_ignored else signal.SIG_DFL
+    done = subprocess.run([str(PROGRAM), *words], capture_output=True, env={**os.environ, "PYTHONPATH": str(tmp_path)}, preexec_fn=lambda: signal.signal(signal.SIGTERM, behind), timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (status, b"", b"")
+
+
 MISSING = b"a part of it is missing, install it anew: "
 UNLOADED = [
     ("raise MemoryError", main.NO_MEMORY),
