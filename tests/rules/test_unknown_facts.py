@@ -46,6 +46,7 @@ QUIET_WITHOUT = {
     ("temporary-tables-on-disk", "status.Count_hit_tmp_table_size.per_second"): "servers without this counter are named by what they lack",
     ("upgrade-blockers", "variable.*"): ALL_ARE_NAMED,
     ("upgrade-blockers", "tables.*"): ONE_HEADER,
+    ("upgrade-blockers", "variable_origin.origin"): "most servers tell it of nothing: then the value alone decides, and a line that sets the default is seen by nobody",
     ("table-crashed", "tables.recovery_failed"): ONE_HEADER,
     ("table-near-size-limit", "tables.fullest_partition_used_ratio"): "it is there for partitioned tables alone",
     ("table-near-size-limit", "tables.max_index_bytes"): "less than pointers of three bytes reach comes of a small MAX_ROWS alone: these are what is supposed",
