@@ -7,8 +7,9 @@ import pytest
 from myisam_advisor.trial.private.driver import driver
 from myisam_advisor.trial.private.private_server import PrivateServer
 from myisam_advisor.trial.statements.stages import ACCOUNT, PRIVILEGES, make_account
+from myisam_advisor.workload.statements import refused
 
-from .conftest import on_every_server, schema
+from .conftest import error_of, on_every_server, schema
 
 DENIED = 1142
 REDEFINING = ("DROP TABLE hits", "ALTER TABLE hits ADD b INT", "CREATE TABLE more (a INT)", "RENAME TABLE hits TO gone", "CREATE INDEX i ON hits (a)", "DROP VIEW seen")
@@ -91,3 +92,24 @@ def test_no_statement_of_a_workload_changes_the_private_server_or_reaches_beyond
             assert not file.exists()
         finally:
             server.execute(f"DROP USER {ACCOUNT}@localhost")
+
+
+# Kept since MySQL 5.7.7: the manual, "XA Transaction States".
+FORGET_XA = ("mysql-5.5", "mysql-5.6")
+OF_XA = ("XA START 'replayed'", "XA END 'replayed'", "XA PREPARE 'replayed'")
+
+
+@on_every_server
+def test_a_transaction_that_outlives_its_connection_is_not_replayed(server: PrivateServer) -> None:
+    """The next run's XA START ended with error 1440: what one run had prepared was there still."""
+    with schema(server, "replayed"):
+        make_account(server, ["replayed"], PRIVILEGES)
+        try:
+            assert errors(server, *OF_XA) == [0, 0, 0]
+            assert (len(server.execute("XA RECOVER")) == 0) == server.binaries.name.startswith(FORGET_XA)
+        finally:
+            for _ in server.execute("XA RECOVER"):
+                # MariaDB: 1402, as it is gone for having written nothing.
+                assert error_of(server, "XA ROLLBACK 'replayed'") in (0, 1402)
+            server.execute(f"DROP USER {ACCOUNT}@localhost")
+    assert {refused(one.encode()) for one in OF_XA} == {"XA"}

@@ -1,5 +1,7 @@
 """For whom a SET assigns, on real servers: what the reader of its words says is what the server did."""
 
+from contextlib import closing
+
 import pytest
 from MySQLdb import Error
 
@@ -60,3 +62,36 @@ def test_what_a_block_of_statements_sets_for_all_is_refused(mariadb: PrivateServ
     finally:
         mariadb.execute(f"SET GLOBAL {name} = {was}")
     assert refused(text.encode()) == "SET GLOBAL"
+
+
+# What another one is run by, and whether each server knows that.
+BY_TEXT = (
+    (b"PREPARE s FROM 'SET GLOBAL {}'", True), (b"/*!50000 PREPARE s FROM 'SET @a=\"\", GLOBAL {}' */", True), (b"PREPARE s FROM \"SET @a='', @@global.{}\"", True),
+    (b"EXECUTE IMMEDIATE 'SET GLOBAL {}'", False), (b"SET STATEMENT max_statement_time=1 FOR EXECUTE IMMEDIATE 'SET GLOBAL {}'", False), (b"SET STATEMENT max_statement_time=1 FOR PREPARE s FROM 'SET GLOBAL {}'", False),
+    # The last byte of the character is a backslash.
+    (b"SET @a = '\x95\\', GLOBAL {}", True),
+)  # fmt: skip
+
+
+@on_every_server
+@pytest.mark.parametrize(("form", "known"), BY_TEXT)
+def test_what_a_text_sets_for_all_is_refused(server: PrivateServer, form: bytes, known: bool) -> None:
+    name, was = VARIABLES[0], server.execute(f"SELECT @@GLOBAL.{VARIABLES[0]}")[0][0]
+    text = form.replace(b"{}", f"{name} = {AFTER}".encode())
+    assert refused(text) == "SET GLOBAL"
+    try:
+        server.execute(f"SET GLOBAL {name} = {BEFORE}")
+        with closing(server.connect()) as connection, closing(connection.cursor()) as cursor:
+            cursor.execute("SET NAMES sjis")
+            try:
+                cursor.execute(text)
+                if b"PREPARE" in text:
+                    cursor.execute("EXECUTE s")
+            except Error as error:
+                # MySQL has neither EXECUTE IMMEDIATE nor SET STATEMENT.
+                assert not known, error
+                assert error.args[0] in (1064, 1193)
+                return
+        assert server.execute(f"SELECT @@GLOBAL.{name}")[0][0] == AFTER
+    finally:
+        server.execute(f"SET GLOBAL {name} = {was}")

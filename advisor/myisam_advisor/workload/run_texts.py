@@ -21,14 +21,19 @@ _STRINGS = re.compile(
     + COMMENT,
     re.DOTALL,
 )
-_ESCAPED = re.compile(rb"""\\(.)|''|\"\"""", re.DOTALL)
+# Between quotes of the other kind two quotes are two.
+_ESCAPED_SINGLE, _ESCAPED_DOUBLE = (re.compile(rb"\\(.)|" + quote * 2, re.DOTALL) for quote in (b"'", b'"'))
 _SPACES = frozenset(b"ntr0bZ")
-_RUNS_ONE = re.compile(rb"\s*(?:prepare|execute\s+immediate)\b", re.IGNORECASE)
+# Behind the sign of an executable comment, too.
+_RUNS_ONE = re.compile(rb"\s*(?:/\*M?![0-9]{0,6}\s*)?(?:prepare|execute\s+immediate)\b", re.IGNORECASE)
+# MariaDB's, whose own values may be strings: what is run is one of them.
+_BEHIND_SET_STATEMENT = re.compile(rb"\s*set\s+statement\b", re.IGNORECASE)
 _RUN = (b"prepare", b"immediate")
 
 
 def run_as_texts(statement: bytes, lower: bytes, *, is_block: bool) -> Iterator[bytes]:
-    """What it may run of its own strings: all of them together, and in a block of statements, which has several, each."""
+    """What it may run of its own strings: all of them together, and in a block of statements, or behind SET STATEMENT, which have several, each."""
+    is_block = is_block or _BEHIND_SET_STATEMENT.match(lower) is not None
     if not any(word in lower for word in _RUN) or not (is_block or _RUNS_ONE.match(lower)):
         return
     found = strings(statement)
@@ -43,16 +48,14 @@ def strings(statement: bytes) -> list[bytes]:
     if len(statement) > MAXIMUM_TEXT_BYTES:
         return []
     found = ((one[1], one[2]) for one in _STRINGS.finditer(statement))
-    return [
-        unescaped(single if single is not None else double)
-        for single, double in found
-        if (single, double) != (None, None)
-    ]
+    return [unescaped(single, double) for single, double in found if (single, double) != (None, None)]
 
 
-def unescaped(text: bytes) -> bytes:
-    """What a string says whose quotes are escaped or doubled."""
-    return _ESCAPED.sub(lambda one: _letter(one[0]), text)
+def unescaped(single: bytes | None, double: bytes | None) -> bytes:
+    """What a string says, which stood between single quotes or between double ones, and has these escaped or doubled."""
+    if single is not None:
+        return _ESCAPED_SINGLE.sub(lambda one: _letter(one[0]), single)
+    return _ESCAPED_DOUBLE.sub(lambda one: _letter(one[0]), double or b"")
 
 
 def _letter(escaped: bytes) -> bytes:

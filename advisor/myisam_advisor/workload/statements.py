@@ -9,14 +9,14 @@ Source: MySQL and MariaDB manuals, "SQL Statements".
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from itertools import pairwise
 
 from myisam_advisor.workload.quoted_names import with_quoted_names
 from myisam_advisor.workload.run_texts import run_as_texts
 from myisam_advisor.workload.set_statement import GLOBAL, OF_ALL, PERSIST, assignments, behind_set_statement
 from myisam_advisor.workload.table_references import References, Table
-from myisam_advisor.workload.tokens import LITERAL, MAXIMUM_BYTES, behind_comments, tokens
+from myisam_advisor.workload.tokens import LITERAL, MAXIMUM_BYTES, behind_comments, must_escape, tokens
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 # And the comment behind them, before which they do not tell all.
@@ -66,6 +66,10 @@ _REFUSED = {
     (b"set", b"persist"): "SET PERSIST",
     (b"set", b"persist_only"): "SET PERSIST",
     (b"set", b"password"): "SET PASSWORD",
+    (b"set", b"default"): "SET DEFAULT ROLE",
+    (b"set", b"resource"): "SET RESOURCE GROUP",
+    # What was prepared for a commit outlives its connection, and the run: MariaDB 10.11 and 11.8, MySQL 8.0 and 9.7.
+    (b"xa", b""): "XA",
     **{
         (verb, kind): f"{verb.decode().upper()} {kind.decode().upper()}"
         for verb in (b"create", b"alter", b"drop", b"rename")
@@ -188,9 +192,19 @@ def _set_for_all(statement: bytes) -> str | None:
     """SET takes several at once, and scopes in two ways: `SET a=1, GLOBAL b=2, @@global.c=3`."""
     if b"@@" not in statement and b"," not in statement:
         return None
-    words = tokens(statement)
-    words = words[behind_set_statement([word.lower() for word in words]) :]
-    return _refused_assignment(words)
+    for reading in _readings(statement):
+        words = tokens(reading)
+        words = words[behind_set_statement([word.lower() for word in words]) :]
+        if (name := _refused_assignment(words)) is not None:
+            return name
+    return None
+
+
+def _readings(statement: bytes) -> Iterator[bytes]:
+    """The statement, and as it is where a backslash is the second half of a character, or escapes nothing, if it can be read so, too."""
+    yield statement
+    if b"\\" in statement and not must_escape(statement):
+        yield statement.replace(b"\\", b"x")
 
 
 def _refused_assignment(words: list[bytes], by_name: bool = True) -> str | None:
@@ -220,10 +234,10 @@ def _into_a_file(lower: bytes) -> str | None:
     """SELECT ... INTO OUTFILE writes a file where the server may."""
     if b"outfile" not in lower and b"dumpfile" not in lower:
         return None
-    words = tokens(lower)
-    for before, word in pairwise(words):
-        if before == b"into" and word in (b"outfile", b"dumpfile"):
-            return f"INTO {word.decode().upper()}"
+    for reading in _readings(lower):
+        for before, word in pairwise(tokens(reading)):
+            if before == b"into" and word in (b"outfile", b"dumpfile"):
+                return f"INTO {word.decode().upper()}"
     return None
 
 

@@ -94,7 +94,4 @@ def _literal(statement: bytes, begin: int) -> bytes | None:
     if len(statement) > MAXIMUM_TEXT_BYTES:
         return None
     found = _LITERAL.match(statement.rstrip(_END), begin)
-    if found is None:
-        return None
-    text = found[1] if found[1] is not None else found[2]
-    return unescaped(text)
+    return None if found is None else unescaped(found[1], found[2])

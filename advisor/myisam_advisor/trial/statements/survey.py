@@ -28,6 +28,8 @@ MAXIMUM_KINDS, MAXIMUM_CONNECTIONS, MAXIMUM_TABLES = 50_000, 1_000_000, 10_000
 MAXIMUM_CALLED = 10_000
 DEFINING = frozenset((b"create", b"drop", b"alter", b"rename"))
 _TEMPORARY, _PREPARE = b"temporary", b"prepare"
+# What they do their text says, which is one of the values.
+_HAVE_TEXTS = frozenset((_PREPARE, b"execute"))
 # What a procedure writes, its definition tells (effects.py); PREPARE and DEALLOCATE write nothing.
 _TOLD_OTHERWISE = frozenset((b"call", b"prepare", b"deallocate"))
 _FOLDING = ("1", "2")
@@ -81,7 +83,7 @@ class Judging:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
             judged = self._judge(event)
-            if judged.verb != _PREPARE:
+            if judged.verb not in _HAVE_TEXTS:
                 self._known[key, event.database] = judged
         return judged
 

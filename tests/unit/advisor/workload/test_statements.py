@@ -147,6 +147,14 @@ def test_a_long_insert_is_understood_by_its_beginning() -> None:
         (b"/*!50000 BEGIN*/ NOT ATOMIC SET GLOBAL x=1; END", "SET GLOBAL"), (b"BEGIN NOT ATOMIC SET STATEMENT max_statement_time=1 FOR SET @@GLOBAL.x=1; END", "SET GLOBAL"), (b"BEGIN NOT ATOMIC SET PASSWORD = 'p'; END", "SET PASSWORD"),
         (b"BEGIN NOT ATOMIC UPDATE t SET a=1, password='p'; END", None), (b"BEGIN", None), (b"IF 1 THEN UPDATE t SET password=@@global.x; END IF", None),
         (b"BEGIN NOT ATOMIC UPDATE t SET `global`=1; SET @global=2; END", None), (b"IF 1 THEN UPDATE t SET global.x=1; END IF", None), (b"CREATE PROCEDURE p() SET GLOBAL x=1", None),
+        (b"PREPARE s FROM 'SET GLOBAL x=1'", "SET GLOBAL"), (b"/* c */ prepare `s` from \"SET @@global.x=1\";", "SET GLOBAL"), (b"/*!50000 PREPARE s FROM 'SET GLOBAL x=1' */", "SET GLOBAL"), (b"EXECUTE IMMEDIATE 'SET GLOBAL x=?' USING 1", "SET GLOBAL"),
+        (b"PREPARE s FROM 'SET @a=\"\", GLOBAL x=1'", "SET GLOBAL"), (b"PREPARE s FROM 'SET @a='''', PERSIST x=1'", "SET PERSIST"), (b"SET STATEMENT a=1 FOR EXECUTE IMMEDIATE 'SHUTDOWN'", "SHUTDOWN"),
+        (b"SET STATEMENT a=1 FOR PREPARE s FROM 'LOAD DATA INFILE \\'x\\' INTO TABLE t'", "LOAD DATA"), (b"PREPARE s FROM 'SELECT 1 INTO OUTFILE \"/tmp/x\"'", "INTO OUTFILE"), (b"PREPARE s FROM @text", None),
+        (b"PREPARE s FROM 'SELECT \"SET GLOBAL x=1\"'", None), (b"SELECT 'prepare s from ''SET GLOBAL x=1'''", None),
+        (b"XA START 'a'", "XA"), (b"xa prepare 'a'", "XA"), (b"LOCK TABLES t WRITE", None), (b"SET DEFAULT ROLE NONE FOR u", "SET DEFAULT ROLE"),
+        (b"SET RESOURCE GROUP r", "SET RESOURCE GROUP"), (b"SET default_storage_engine=MyISAM", None), (b"CREATE TEMPORARY TABLE f (a INT) ENGINE = 'CONNECT' OPTION_LIST='Password=x'", "an account"),
+        (b"CREATE TABLE f (a INT) ENGINE \"federated\"", "an account"), (b"CREATE TABLE f (a CHAR(9) DEFAULT 'connect') ENGINE=MyISAM", None), (b"SET @a = '\x95\\', GLOBAL x=1", "SET GLOBAL"), (b"SELECT '\x95\\' INTO OUTFILE '/tmp/x'", "INTO OUTFILE"),
+        (b"SET @a = 'it\\', GLOBAL x=1'", None), (b"SET @a = '\x95\\', @b=1", None),
     ],
 )  # fmt: skip
 def test_what_is_not_replayed_is_named(statement: bytes, name: str | None) -> None:

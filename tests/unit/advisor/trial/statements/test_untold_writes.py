@@ -106,3 +106,15 @@ def test_statements_that_differ_in_quoted_names_are_not_taken_for_alike(tmp_path
     schedule = scheduled(tmp_path, b'INSERT INTO "log" VALUES (1)', b'INSERT INTO "words" VALUES (1)', b'INSERT INTO "kept" VALUES (1)')
     assert schedule.written == {LOG, ("shop", "words")}
     assert schedule.left_out == {"kept is missing": 1}
+
+
+def test_a_text_is_refused_as_what_it_is_and_so_is_all_that_uses_it(tmp_path: Path) -> None:
+    """`""` between other quotes was read as one: from there on the text was a string."""
+    text = b"PREPARE s FROM 'SET @a=\"\", GLOBAL sort_buffer_size=262144'"
+    schedule = scheduled(tmp_path, text, b"EXECUTE s", b"DEALLOCATE PREPARE s", b"PREPARE s FROM 'SELECT * FROM log'", b"EXECUTE s", b"DEALLOCATE PREPARE s")
+    assert (schedule.left_out, schedule.total) == ({"SET GLOBAL": 3}, 3)
+
+
+def test_a_text_behind_other_words_is_not_remembered_as_its_kind(tmp_path: Path) -> None:
+    words = b"SET STATEMENT max_statement_time=1 FOR EXECUTE IMMEDIATE "
+    assert scheduled(tmp_path, b"BEGIN", words + b"'SET GLOBAL a=1'", words + b"'SELECT 1'").left_out == {"SET GLOBAL": 1, UNTOLD: 1}
