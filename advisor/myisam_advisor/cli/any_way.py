@@ -180,7 +180,8 @@ WAYS = {
 
 def say(sentence: str) -> None:
     """Tell whoever waits, on standard error. Whoever does not read it stops no recording."""
+    from myisam_advisor.cli.terminal_lines import fitted
     from myisam_advisor.texts.templates import printable
 
     with contextlib.suppress(OSError):
-        click.echo(printable(sentence), err=True)
+        click.echo(fitted(printable(sentence), sys.stderr), err=True)

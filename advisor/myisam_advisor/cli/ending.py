@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 import click
 
 from myisam_advisor.cli.loader_words import is_unmapped
+from myisam_advisor.cli.terminal_lines import fitted
 from myisam_advisor.reports.exit_status import INTERRUPTED, NAGIOS_STATUSES, NAGIOS_UNKNOWN, READER_LEFT, USER_ERROR
 from myisam_exporter.errors import ByHandError, InterruptedWork, UserError, shortened
 
@@ -87,7 +88,8 @@ def status_of(command: Callable[[], object], arguments: Sequence[str]) -> int:
         elif message:
             if form == "json":
                 _say(sys.stdout, _as_json(message))
-            _say(sys.stderr, message if isinstance(error, click.UsageError) else f"myisam-advisor: {message}")
+            said = message if isinstance(error, click.UsageError) else f"myisam-advisor: {message}"
+            _say(sys.stderr, said if isinstance(error, ByHandError) else fitted(said, sys.stderr))
         if wants_traces() and _is_internal(error):
             import traceback
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -17,7 +17,7 @@ from rich.text import Text
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.json_documents import heading
-from myisam_advisor.texts.templates import printable
+from myisam_advisor.texts.templates import count, printable
 from myisam_advisor.texts.width import UNFOLDED, WIDEST
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -29,6 +29,9 @@ from myisam_exporter.server.target import Target
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 WORKING, DEGRADED, OFF, NOT_HERE = "working", "degraded", "off", "not here"
+# Of a remedy with another way that does for some problems only.
+OR_ELSE = "; or "
+NAMED_RULES = 5
 KEY_COLUMNS = frozenset({"schema_name", "table_name", "name"})
 STYLES = {WORKING: "green", DEGRADED: "yellow", OFF: "red", NOT_HERE: "dim"}
 
@@ -152,13 +155,21 @@ def remedies_of(examinations: Sequence[Examination]) -> list[Remedy]:
     """What there is to do, each thing once, what mends most first."""
     mended: dict[str, list[tuple[str, str]]] = {}
     rules: dict[str, dict[str, None]] = {}
+    told = {problem.remedy for examination in examinations for problem in examination.problems if problem.remedy}
     for examination in examinations:
         for problem in examination.problems:
             if problem.remedy:
-                mended.setdefault(problem.remedy, []).append((examination.collector, problem.reason))
-                rules.setdefault(problem.remedy, {}).update(dict.fromkeys(examination.rules))
+                what, also = _right_and_more(problem.remedy, told)
+                mended.setdefault(what, []).append((examination.collector, problem.reason + also))
+                rules.setdefault(what, {}).update(dict.fromkeys(examination.rules))
     found = [Remedy(what, tuple(problems), tuple(sorted(rules[what]))) for what, problems in mended.items()]
     return sorted(found, key=lambda remedy: (-len(remedy.rules), -len(remedy.mended)))
+
+
+def _right_and_more(remedy: str, told: Container[str]) -> tuple[str, str]:
+    """The right that mends a problem, and what would do for this one besides, where another problem has that right alone for its remedy."""
+    right, way, besides = remedy.partition(OR_ELSE)
+    return (right, f" ({way.removeprefix('; ')}{besides})") if besides and right in told else (remedy, "")
 
 
 def summary_of(examinations: Sequence[Examination], remedies: Sequence[Remedy]) -> str:
@@ -190,7 +201,7 @@ def _parts(examinations: Sequence[Examination], who: str) -> Iterable[Renderable
         for reason, sources in _by_reason(remedy.mended).items():
             yield Padding(Text(f"{', '.join(sources)}: {printable(reason)}"), (0, 0, 0, 3))
         if remedy.rules:
-            yield Padding(Text(f"rules that gain: {', '.join(remedy.rules)}", style="dim"), (0, 0, 0, 3))
+            yield Padding(Text(_gaining(remedy.rules), style="dim"), (0, 0, 0, 3))
     yield Text(summary_of(examinations, remedies), style="bold")
 
 
@@ -204,7 +215,9 @@ def _numbered(number: int, what: str) -> Table:
 
 
 def _source(examination: Examination, width: int, numbers: Mapping[str, int]) -> Iterable[RenderableType]:
-    ways = sorted({numbers[problem.remedy] for problem in examination.problems if problem.remedy})
+    ways = sorted(
+        {numbers[_right_and_more(problem.remedy, numbers)[0]] for problem in examination.problems if problem.remedy}
+    )
     yield Text.assemble(
         f"{examination.collector:{width}}  ",
         (f"{examination.state:8}", STYLES[examination.state]),
@@ -217,7 +230,15 @@ def _source(examination: Examination, width: int, numbers: Mapping[str, int]) ->
         if told and not problem.remedy:
             yield Padding(Text(printable(problem.reason), style="dim" if problem.off else ""), (0, 0, 0, width + 4))
     if examination.rules and any(not problem.remedy and not problem.off for problem in examination.problems):
-        yield Padding(Text(f"rules that gain: {', '.join(examination.rules)}", style="dim"), (0, 0, 0, width + 4))
+        yield Padding(Text(_gaining(examination.rules), style="dim"), (0, 0, 0, width + 4))
+
+
+def _gaining(rules: Sequence[str]) -> str:
+    """How many rules gain, and the first of them: without rights a list of forty filled half a screen. The document names all."""
+    if len(rules) <= NAMED_RULES:
+        return f"rules that gain: {', '.join(rules)}"
+    named = ", ".join(rules[: NAMED_RULES - 1])
+    return f"{count(len(rules))} rules gain: {named} and {count(len(rules) - NAMED_RULES + 1)} more (--format json names them)"
 
 
 def _by_reason(mended: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

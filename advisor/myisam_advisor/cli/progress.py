@@ -63,9 +63,10 @@ def trial_progress(budget_seconds: float | None, runs: int = 0) -> Iterator[List
         BarColumn(20),
         TimeElapsedColumn(),
         TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True, min_width=len(time_left(0.0)))),
-        TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1)),
+        TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1, overflow="ellipsis")),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # As wide as the terminal: else a long description took the room of the bar and of the time.
+    with Progress(*columns, console=Console(stderr=True), transient=True, expand=True) as bar:
         task = bar.add_task("", total=budget_seconds or max(runs, 1), left="")
 
         class Shown(Listener):

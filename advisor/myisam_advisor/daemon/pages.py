@@ -211,7 +211,11 @@ class Pages:
             look.facts.interval_seconds if look else None,
         )
         if not request.is_identified:
-            body = document_without_paths(body, look.data_directory if look else None)
+            body = (
+                document_without_paths(body, look.data_directory, look.odd_paths)
+                if look
+                else document_without_paths(body, None)
+            )
         return Response(200, _json(body), JSON, SAFE_HEADERS)
 
     def _page_cache_hits(self, label: str, look: Look | None) -> dict[str, float | None]:
@@ -285,7 +289,7 @@ class Pages:
 
 def _advice_of(look: Look, paths: bool) -> bytes:
     document = advice_document(look.judgement, look.facts, Shown(moment=look.taken_at, past=look.past))
-    return _json(document if paths else document_without_paths(document, look.data_directory))
+    return _json(document if paths else document_without_paths(document, look.data_directory, look.odd_paths))
 
 
 def _single(request: Request, name: str) -> str:

@@ -74,12 +74,17 @@ def facts_in_words(path: Path, headings: bool) -> str:
     )
 
 
-def episodes_in_words(path: Path, width: int | None = None) -> str:
-    """The findings on record, with when they were seen; lines of `width` columns for a terminal, else one line for each."""
+def episodes_in_words(path: Path, width: int | None = None, since_seconds: float | None = None) -> str:
+    """The findings on record, with when they were seen; lines of `width` columns for a terminal, else one line for each.
+
+    `since_seconds` leaves out those that nobody saw since then, and times without a look that ended before.
+    """
     now = time.time()
+    begin = 0.0 if since_seconds is None else now - since_seconds
     lines: list[str] = []
-    found = recorded_episodes(path, now)
-    several = len({one.episode.target for one in found}) > 1
+    on_record = recorded_episodes(path, now)
+    found = [one for one in on_record if one.episode.last_seen >= begin]
+    several = len({one.episode.target for one in on_record}) > 1
     for one in found:
         episode = one.episode
         about = f" {episode.object}" if episode.object else ""
@@ -89,8 +94,11 @@ def episodes_in_words(path: Path, width: int | None = None) -> str:
             f"    {episode.severity}  {episode.rule}{about}: {episode.message}",
         ]
     if not lines:
-        lines = ["no finding is on record" if targets_of(path) else f"{path} {NO_SAMPLES}"]
-    for label, gaps in unwatched(path, now):
+        lines = [_nothing_found(len(on_record), since_seconds) if targets_of(path) else f"{path} {NO_SAMPLES}"]
+    for label, all_gaps in unwatched(path, now):
+        gaps = [gap for gap in all_gaps if gap[1] is None or gap[1] > begin]
+        if not gaps:
+            continue
         named = "; ".join(
             f"since {moment_in_words(begin, now)}" if end is None else span_in_words(begin, end, now)
             for begin, end in gaps[: -MOST_GAPS - 1 : -1]
@@ -98,6 +106,19 @@ def episodes_in_words(path: Path, width: int | None = None) -> str:
         more = f"; and {times_more(len(gaps) - MOST_GAPS)}" if len(gaps) > MOST_GAPS else ""
         lines.append(f"{label} was not looked at: {named}{more}. What held then is not known.")
     return "\n".join(wrapped for line in map(printable, lines) for wrapped in _wrapped(line, width))
+
+
+def _nothing_found(older: int, since_seconds: float | None) -> str:
+    """That nothing is on record; with how much is from before, where it was left out."""
+    if since_seconds is None:
+        return "no finding is on record"
+    said = f"no finding is on record of the last {duration(since_seconds)}"
+    return f"{said}; {_told_older(older)}: --since reaches further back" if older else said
+
+
+def _told_older(older: int) -> str:
+    """How many there are from before."""
+    return "one is older" if older == 1 else f"{count(older)} are older"
 
 
 def _wrapped(line: str, width: int | None) -> list[str]:

@@ -17,7 +17,7 @@ from myisam_advisor.history.verification import NOT_ENOUGH
 from myisam_advisor.proofs.kept_files import FileKind, KeptFileError, KeptFiles
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
-from myisam_advisor.texts.templates import printable
+from myisam_advisor.texts.templates import duration, printable
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.outside.documents import DocumentError, parse_json
 from myisam_exporter.outside.numbers import LATEST_MOMENT, is_number
@@ -179,14 +179,15 @@ def _number(document: Mapping[str, Any], name: str, most: float) -> float:
     return float(value)
 
 
-def ledger_in_words(places: list[Ledger], now: float) -> str:
-    """Each change with what was forecast, what was measured and the verdict; the newest first."""
+def ledger_in_words(places: list[Ledger], now: float, since_seconds: float | None = None) -> str:
+    """Each change with what was forecast, what was measured and the verdict; the newest first, and none that was made before `since_seconds`."""
     newest: dict[str, Entry] = {}
     lines: list[str] = []
     read = [place.entries() for place in places]
     for entry in sorted((one for found, _ in read for one in found), key=lambda one: -one.noted_at):
         newest.setdefault(entry.id, entry)
-    for entry in sorted(newest.values(), key=lambda one: -one.changed_at):
+    shown = [one for one in newest.values() if since_seconds is None or one.changed_at >= now - since_seconds]
+    for entry in sorted(shown, key=lambda one: -one.changed_at):
         lines += [
             f"{moment_in_words(entry.changed_at, now)}  {entry.target}  {entry.rule}: {entry.verdict}",
             f"    forecast: {_forecast_in_words(entry)}",
@@ -194,8 +195,15 @@ def ledger_in_words(places: list[Ledger], now: float) -> str:
         ]
     refused = [why for _, one in read for why in one]
     # Where something could not be read, nobody knows that there is nothing.
-    nothing = [] if refused else ["no change was verified yet: `myisam-advisor verify RULE` records the effect of one"]
+    nothing = [] if refused else [_nothing_verified(len(newest), since_seconds)]
     return "\n".join(map(printable, [*(lines or nothing), *refused]))
+
+
+def _nothing_verified(older: int, since_seconds: float | None) -> str:
+    if older and since_seconds is not None:
+        there = "one change is older" if older == 1 else f"{older} changes are older"
+        return f"no change of the last {duration(since_seconds)} was verified; {there}: --since reaches further back"
+    return "no change was verified yet: `myisam-advisor verify RULE` records the effect of one"
 
 
 def _forecast_in_words(entry: Entry) -> str:

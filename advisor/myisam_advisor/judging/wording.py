@@ -43,6 +43,8 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.look.fact_set import FactSet
 
+# In a rule's way back: where the lines of my.cnf stood before. Where the rule does not say it, it comes last.
+LINES_BACK = "lines_back"
 NOTHING_CHANGED = "Nothing to undo: nothing is changed."
 INIT_FILE_BACK = "Take its lines out of the init_file."
 PROOFS_LISTED = "myisam-advisor proofs lists what was proved here; the same trial again takes its place."
@@ -187,11 +189,11 @@ class Wording:
 
         candidate, values, admitted = draft.candidate, draft.values, draft.admitted
         rule = candidate.rule
-        shown = all_printable({**values, "object": candidate.object})
+        shown = all_printable({**values, "object": candidate.object, LINES_BACK: admitted.my_cnf_undo})
         proves = said is not None and said.verdict == WORTH_IT
         decides = said is not None and said.verdict in (WORTH_IT, WORSE)
         try:
-            recommendation = fill(rule.recommendation, shown)
+            recommendation = in_steps(fill(rule.recommendation, shown))
             return Finding(
                 rule=rule.id,
                 title=printable(rule.title),
@@ -204,7 +206,7 @@ class Wording:
                 evidence=tuple(_shown(rule, values)),
                 recommendation=in_steps(recommendation, (*admitted.instead, self._caution(draft, recommendation))),
                 expect=fill(rule.expect, shown),
-                cost=" ".join(filter(None, (fill(rule.cost, shown), *admitted.cost))),
+                cost=" ".join(filter(None, (admitted.cost_before, fill(rule.cost, shown), *admitted.cost))),
                 undo=one_statement_a_line(
                     _with_lines_back(
                         admitted.undo_instead or " ".join(filter(None, (fill(rule.undo, shown), *admitted.undo))),
@@ -264,7 +266,7 @@ class Wording:
 def _with_lines_back(undo: str, admitted: Admitted) -> str:
     """The way back with that of lines in files, where it does not name it: after a restart these would bring the change back."""
     said = [undo]
-    if "my.cnf" not in undo:
+    if "my.cnf" not in undo and admitted.my_cnf_undo not in undo:
         said.append(admitted.my_cnf_undo)
     if admitted.remedy.init_file:
         said.append(INIT_FILE_BACK)

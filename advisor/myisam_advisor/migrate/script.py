@@ -28,7 +28,7 @@ from myisam_advisor.migrate.unchanged import (
 )
 from myisam_advisor.migrate.way_back import back, without_comment
 from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
-from myisam_advisor.remedies.script import NOT_RUN, in_comments, is_plain, offered
+from myisam_advisor.remedies.script import NOT_RUN, in_comments, in_prose, is_plain, offered, offered_in_prose
 from myisam_advisor.texts.templates import count, duration, object_name, sentence, size
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column
@@ -58,27 +58,27 @@ WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: mak
 ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."
 # information_schema has no members, and LOAD_FILE no file that is not everybody's to read.
 OF_MERGES = """\
-ALTER TABLE ... UNION of a MERGE table that is there by now is seen behind the ALTER of its new member alone (error 1231): until the statement at Back
+ALTER TABLE ... UNION of a MERGE table that is there by now is seen behind the ALTER of its new member alone (error 1231): until the statement at Back \
 has run, the MERGE table opens for nobody. Where one got further members, make this script again."""
 OF_MANY_MERGES = "ALTER TABLE ... UNION of a MERGE table that is there by now is not seen, as there are many: where one got further members, make this script again."
 # MySQL 8.0 and later would answer from yesterday.
 ASKS_AGAIN = statement("SET SESSION information_schema_stats_expiry = 0;")
 # By the error, which is what somebody has who looks here.
 HOW_IT_STOPS = """\
-Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole.
+Each ALTER locks its table against writes until it is done; nothing of it shows before, and one that is stopped leaves the old table whole. \
 CHECK TABLE and the counts read the whole table, and keep writers waiting before the ALTER, too: the times below are those of the ALTERs alone.
 
 Where it stops, and why:
   145   The first CHECK TABLE of the table said Corrupt. Repair it. What a repair drops is not among the rows that are compared.
   1205  A statement or transaction had the table for a minute. Whoever comes to the table waits behind it: see that none runs for long (SHOW PROCESSLIST).
-  1231  The table has not the engine, columns, indexes, ROW_FORMAT and KEY_BLOCK_SIZE that it had when this was made, its rows could not be counted, or those
-        of a table above differed: the error says which. Until then the session may not write: a client that goes on gets error 1792 for the ALTER.
-  1242  Rows or values behind the ALTER are not those before. If nobody wrote meanwhile, the ALTER changed them: the statement at Back gives the engine
-        back, and only the backup the values.
-To go on, make the script again, and keep this one: the new one holds only what is still MyISAM, and the ways back of the rest stand here. Run a second
+  1231  The table has not the engine, columns, indexes, ROW_FORMAT and KEY_BLOCK_SIZE that it had when this was made, its rows could not be counted, or those \
+of a table above differed: the error says which. Until then the session may not write: a client that goes on gets error 1792 for the ALTER.
+  1242  Rows or values behind the ALTER are not those before. If nobody wrote meanwhile, the ALTER changed them: the statement at Back gives the engine \
+back, and only the backup the values.
+To go on, make the script again, and keep this one: the new one holds only what is still MyISAM, and the ways back of the rest stand here. Run a second \
 time, this one stops at the first table that it converted.
 
-A client that is killed leaves its ALTER running on the server: wait until SHOW PROCESSLIST has it no more. What it did then, nobody compared.
+A client that is killed leaves its ALTER running on the server: wait until SHOW PROCESSLIST has it no more. What it did then, nobody compared. \
 Ctrl-C between two statements, or in a CHECK TABLE, stops nothing: see that the client is gone."""
 # An ALTER that waits for a long transaction has all who come to the table after it wait, by default for a day (MariaDB) or a year (MySQL). What
 # `mysql --safe-updates` and a server's max_join_size end (error 1104) is the counting, of a table that is converted already too.
@@ -136,40 +136,38 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
     yield "SET NAMES utf8mb4;"
     yield from _without_an_end(migration.here)
     yield OF_THE_SESSION
-    yield in_comments(
+    yield in_prose(
         f"{tables_of(len(ready))} of MyISAM to {migration.to} on {migration.here.label}. Review it, take a backup, and run it batch by batch:\n"
         "mysql < FILE, without --force; SOURCE goes on behind errors. The settings above are of the session: run them first in each one.\n"
         f"{HOW_IT_STOPS}"
     )
     yield from _of_merges(migration)
-    yield in_comments(WAITS_FOR_ROOM)
+    yield in_prose(WAITS_FOR_ROOM)
     if migration.here.keeps_dictionary:
-        yield in_comments(ENDS_THE_SERVER)
+        yield in_prose(ENDS_THE_SERVER)
     if migration.to == INNODB and (kept := _kept_copies(migration.here)):
-        yield in_comments(kept)
+        yield in_prose(kept)
     for name, why in migration.killed:
-        yield offered(f"{name}: {why}")
+        yield offered_in_prose(f"{name}: {why}")
     if migration.killed:
-        yield in_comments("As long as such a file is there, this script stops here: make it again then.")
+        yield in_prose("As long as such a file is there, this script stops here: make it again then.")
         yield stops_as_lost(migration.here)
     if migration.dump_needed:
-        yield in_comments(migration.dump_needed)
+        yield in_prose(migration.dump_needed)
     if migration.foreign_keys_unknown:
-        yield in_comments(foreign_keys_unknown(migration))
+        yield in_prose(foreign_keys_unknown(migration))
     if migration.here.clustered:
-        yield in_comments(of_the_cluster(migration.here, migration.to))
-    yield from map(in_comments, of_replication(migration.here, is_replica=migration.is_replica))
+        yield in_prose(of_the_cluster(migration.here, migration.to))
+    yield from map(in_prose, of_replication(migration.here, is_replica=migration.is_replica))
     if any(one.changes for one in ready):
-        yield in_comments(
-            "Which statements mean another thing afterwards: myisam-advisor migrate, without --format sql."
-        )
+        yield in_prose("Which statements mean another thing afterwards: myisam-advisor migrate, without --format sql.")
 
 
 def _of_merges(migration: Migration) -> Iterator[str]:
     """What is said and set where there are MERGE tables."""
     if migration.merges:
         asked = open_merges(migration.merges)
-        yield in_comments(OF_MERGES if asked else OF_MANY_MERGES)
+        yield in_prose(OF_MERGES if asked else OF_MANY_MERGES)
         if asked and migration.here.keeps_dictionary:
             yield ASKS_AGAIN
 
@@ -181,19 +179,19 @@ def _kept_copies(here: ServerKind) -> str:
     which = "A server that is killed within an ALTER may keep its copy when it starts again: "
     if here.keeps_dictionary:
         kept = (
-            "a file #sql-...ibd in the database's directory, on\n"
-            "the way back #sql-...MYD and .MYI. DROP TABLE `DATABASE`.`#sql-...` takes it away, with the name as it stands there, without its ending.\n"
+            "a file #sql-...ibd in the database's directory, on "
+            "the way back #sql-...MYD and .MYI. DROP TABLE `DATABASE`.`#sql-...` takes it away, with the name as it stands there, without its ending. "
             "Where a table whose file .ibd is there ends with error 1812 then, start the server once more, and drop nothing before."
         )
     else:
         kept = (
-            "files #sql-...frm and .ibd in the database's directory.\n"
-            "DROP TABLE `DATABASE`.`#mysql50##sql-...` takes both away, with the name as it stands there, without its ending. Where it ends with error 1051\n"
+            "files #sql-...frm and .ibd in the database's directory. "
+            "DROP TABLE `DATABASE`.`#mysql50##sql-...` takes both away, with the name as it stands there, without its ending. Where it ends with error 1051 "
             "the server knows nothing of them: remove them."
         )
     beside = "#sql2-... or #sql-backup-..."
     return (
-        f"{which}{kept}\nNot where a file {beside} lies there: that is a table which has lost its name, and may be all that is left of it. Make the script again\n"
+        f"{which}{kept} Not where a file {beside} lies there: that is a table which has lost its name, and may be all that is left of it. Make the script again "
         "before anything else: it says how the table gets its name back."
     )
 
@@ -221,7 +219,7 @@ def _batches(ready: Sequence[Prediction], migration: Migration) -> Iterator[str]
     for number, batch in enumerate(batches, 1):
         room = sum(one.bytes_after[1] for one in batch if one.bytes_after)
         yield ""
-        yield in_comments(
+        yield in_prose(
             f"Batch {number} of {len(batches)}: {tables_of(len(batch))}, {_lasting(batch)}; up to {size(room)} of disk while it runs."
         )
         if migration.here.logs_changes and not migration.here.clustered:
@@ -311,20 +309,21 @@ def _table(one: Prediction, migration: Migration) -> Iterator[str]:
     lines = _statements(one, migration)
     for change in one.changes:
         if change.id in TO_LOOK_AT:
-            yield offered(f"{change.what} Look first:\n{change.statement}")
+            yield offered_in_prose(f"{change.what} Look first:")
+            yield offered(change.statement)
     for error in one.target_script_errors:
-        yield offered(f"{migration.on_target(error)} {error.mend}")
+        yield offered_in_prose(f"{migration.on_target(error)} {error.mend}")
     if not _stands(one, migration):
         clustered = migration.here.clustered
         # Of a secondary the cluster's words say where: never on it.
         for change in (held for held in told_together(_held(one)) if not (clustered and held.id == "read-only")):
-            yield in_comments(f"Not run as it stands: {change.what} {HELD[change.id]}")
+            yield in_prose(f"Not run as it stands: {change.what} {HELD[change.id]}")
         if clustered:
-            yield in_comments("Not run as it stands: each node would run it on its own rows.")
+            yield in_prose("Not run as it stands: each node would run it on its own rows.")
             if migration.here.sends_myisam:
                 yield offered(statement("CHECKSUM TABLE {};", quote_table(*one.name)))
         if not all(map(is_plain, lines)):
-            yield in_comments(NOT_RUN)
+            yield in_prose(NOT_RUN)
         yield offered("\n".join(lines))
     else:
         yield "\n".join(lines)
@@ -340,11 +339,11 @@ def _beside(one: Prediction, migration: Migration) -> Iterator[str]:
     yield offered(f"Back: {' '.join(back(one))}")
     for change in one.changes:
         if change.id in NOT_GIVEN_BACK:
-            yield in_comments(f"Not given back by it: {change.what}")
+            yield in_prose(f"Not given back by it: {change.what}")
     for index in without_comment(one):
-        yield in_comments(f"Not given back by it: the comment of index {index.name}.")
+        yield in_prose(f"Not given back by it: the comment of index {index.name}.")
     if any(change.id == "unpacked" for change in one.changes):
-        yield in_comments("It was packed: that gives it unpacked; then FLUSH TABLES, myisampack and myisamchk -rq.")
+        yield in_prose("It was packed: that gives it unpacked; then FLUSH TABLES, myisampack and myisamchk -rq.")
     if one.to == INNODB and one.contents and one.contents.total_bytes >= LARGE_BYTES:
         yield in_comments("\n".join(beside_writers(one, migration.here)))
 
@@ -353,10 +352,10 @@ def _not_run(failing: Iterable[Prediction]) -> Iterator[str]:
     for one in failing:
         errors = "\n".join(f"{error.label}: {error.why}. {error.mend}" for error in one.script_errors)
         yield ""
-        yield offered(f"{object_name(*one.name)} would fail, and is left out:\n{errors}")
+        yield offered_in_prose(f"{object_name(*one.name)} would fail, and is left out:\n{errors}")
 
 
 def _left_out(migration: Migration) -> Iterator[str]:
     for name, why in migration.left_out:
         yield ""
-        yield offered(f"Nothing is done to {sentence(f'{name}: {why}')}")
+        yield offered_in_prose(f"Nothing is done to {sentence(f'{name}: {why}')}")

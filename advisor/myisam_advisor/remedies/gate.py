@@ -39,6 +39,7 @@ IN_PARAMETER_GROUP_BACK = "Give the parameter group its former values again."
 # mysqld-auto.cnf is read after all option files. Tried on MySQL 8.0 and 9.7: after a restart the persisted value is in force.
 PERSISTED_WINS = "What SET PERSIST wrote wins over my.cnf: look in performance_schema.persisted_variables."
 NOTHING_DONE = "There is no command here, so there is nothing to undo."
+NOTHING_PAID = "Nothing here, as no command is given here. Where it is run in spite of that, or elsewhere:"
 
 
 class RemedyGate:
@@ -76,6 +77,10 @@ class RemedyGate:
             tuple(said.undo),
             (f"{my_cnf_undo} Then restart." if my_cnf else NOTHING_DONE) if refused else "",
             my_cnf_undo,
+            # What a variable costs it costs by the file, too, which its refusal names.
+            NOTHING_PAID
+            if refused and not my_cnf and not any(isinstance(one, SetGlobal) for one in remedy.commands)
+            else "",
         )
 
     def _admitted(self, group: Sequence[Command], said: Said) -> Sequence[Command]:

@@ -22,7 +22,8 @@ class Admitted:
     """What is left of a remedy, and what to say of it.
 
     `instead` says what was refused, why, and what to do instead; `cost` what else it costs here; `undo` what else to undo.
-    `undo_instead` replaces the rule's own words where no statement is left; `my_cnf_undo` is the way back of the lines of my.cnf, empty without any.
+    `undo_instead` replaces the rule's own words where no statement is left, and `cost_before` comes before its own
+    words of the cost then; `my_cnf_undo` is the way back of the lines of my.cnf, empty without any.
     """
 
     remedy: Remedy
@@ -31,3 +32,4 @@ class Admitted:
     undo: tuple[str, ...]
     undo_instead: str
     my_cnf_undo: str = ""
+    cost_before: str = ""

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from myisam_advisor.remedies.prose import WIDTH, broken
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import Command, Statement, text_of
 from myisam_advisor.remedies.statements.closing import copied_first, grouped
@@ -58,9 +59,23 @@ def in_comments(text: str, mark: str = SQL_MARK) -> str:
     return "\n".join(mark + _UNSEEN.sub(escaped, line) if line else mark.rstrip() for line in text.split("\n"))
 
 
+def in_prose(text: str) -> str:
+    """As `in_comments`, of words to read: lines that are too long are broken, and no statement in them is."""
+    lines = (_UNSEEN.sub(escaped, line) for line in text.split("\n"))
+    return in_comments("\n".join(part for line in lines for part in broken(line, WIDTH - len(SQL_MARK))))
+
+
+def offered_in_prose(text: str) -> str:
+    """As `offered`, of words with a statement in them."""
+    return _said_below(text, in_prose(text), SQL_MARK)
+
+
 def offered(text: str, mark: str = SQL_MARK) -> str:
     """As `in_comments`, of what a person may run by taking the marks away: where that would name another thing, this is said below it."""
-    shown = in_comments(text, mark)
+    return _said_below(text, in_comments(text, mark), mark)
+
+
+def _said_below(text: str, shown: str, mark: str) -> str:
     return f"{shown}\n{mark}{ESCAPED}" if _UNSEEN.search(text.replace("\n", "")) else shown
 
 

@@ -50,13 +50,13 @@ class VariableOrigins:
             if self._rows is None or present is None:
                 return MY_CNF_BACK
             row = self._row(name)
-            former = None if row is None or name in self._fitted else _line_of(name, row, present)
             if row is None:
                 added.append(name)
-            elif former is None:
+                continue
+            former = None if name in self._fitted else _place_of(name, row, present)
+            if former is None:
                 return MY_CNF_BACK
-            else:
-                restored.append(f"Put {former} back into {row['option_file']}.")
+            restored.append(former)
         if added:
             default = "it had its default" if len(added) == 1 else "they had their defaults"
             restored.append(f"Remove {listed(added, len(added))} from my.cnf: {default}.")
@@ -101,15 +101,22 @@ def _remarks(name: str, row: Row) -> Iterable[OptionRemark]:
         yield option_remark(f"{name} stands in {row['option_file']}: change it there", in_words)
 
 
-def _line_of(name: str, row: Row, present: Value) -> OptionLine | None:
-    """The line that an option file has; None where it is not known."""
-    path = str(row["option_file"] or "")
-    if row["origin"] != OPTION_FILE or row["is_persisted"] != 0 or not _is_plain(path):
-        return None
+def _place_of(name: str, row: Row, present: Value) -> str | None:
+    """Where the present value is put back: on the command line, by SET PERSIST, or into the file that has it; None where that is not known."""
     try:
-        return option_line(name, present if isinstance(present, int | float) else str(present))
+        line = option_line(name, present if isinstance(present, int | float) else str(present))
     except (ValueError, TypeError):
         return None
+    if ";" in line:
+        return None
+    if row["origin"] == COMMAND_LINE:
+        # mysqld_safe may have read that one in a file, and passed it on.
+        return None if name == FILE_LIMIT else f"Put --{line.replace(' = ', '=', 1)} back on the server's command line."
+    if row["is_persisted"] == 1:
+        return f"Write {line} with SET PERSIST again." if row["name"] == name else None
+    path = str(row["option_file"] or "")
+    known = row["origin"] == OPTION_FILE and row["is_persisted"] == 0 and _is_plain(path)
+    return f"Put {line} back into {path}." if known else None
 
 
 def _is_plain(path: str) -> bool:

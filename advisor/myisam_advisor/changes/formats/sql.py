@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
@@ -10,12 +9,12 @@ from myisam_advisor.changes.formats.base import nothing_in_it, option_file_text
 from myisam_advisor.changes.offline import Offline
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
-from myisam_advisor.remedies.script import Script
+from myisam_advisor.remedies.prose import WIDTH, broken
+from myisam_advisor.remedies.script import SQL_MARK, Script
 from myisam_advisor.remedies.statements.base import Statement
 from myisam_advisor.texts.templates import beside, count, printable
 
 FILE_NAME = "plan.sql"
-WIDTH = 110
 # A plan for three hundred crashed tables had eight thousand lines, nearly all of them alike: of more than these only the first is told in full.
 MOST_IN_FULL = 5
 
@@ -43,7 +42,7 @@ def render(plan: ChangePlan) -> str:
         _heading(script, "Offline: each locks its table. Remove the '-- ' to run it")
         _offline(script, plan)
     if plan.rollback or plan.settings:
-        _heading(script, "Rollback: undoes the changes, the last one first. Run it only to go back")
+        _heading(script, "Rollback: undoes the changes, the last first. Run it only to go back")
         _rollback(script, plan)
     _heading(script, "Verification")
     _verification(script, plan)
@@ -53,7 +52,7 @@ def render(plan: ChangePlan) -> str:
 
 def _header(script: Script, plan: ChangePlan) -> None:
     script.remark("myisam-advisor: a plan to review before you run it")
-    script.remark(printable(f"{plan.server}, {plan.made_at}"))
+    _wrapped(script, f"{plan.server}, {plan.made_at}")
     runs = "executes only the part Online" if plan.online else "changes nothing"
     script.remark(f"Run as it is, this script {runs}.")
 
@@ -98,7 +97,7 @@ def _finding(script: Script, finding: Finding) -> None:
 
 def _online(script: Script, plan: ChangePlan) -> None:
     for finding, steps in groupby(plan.online, key=lambda step: step.finding):
-        script.remark(_about([finding]))
+        _wrapped(script, _about([finding]))
         for step in steps:
             script.run(step.statements)
     if plan.shell:
@@ -109,14 +108,17 @@ def _online(script: Script, plan: ChangePlan) -> None:
 
 def _lasting(script: Script, plan: ChangePlan) -> None:
     if plan.settings:
-        script.remark(option_file_text(plan).rstrip("\n"))
+        for line in option_file_text(plan).rstrip("\n").split("\n"):
+            # A remark may be broken, as each of its lines has a mark; a setting may not.
+            for part in broken(line, WIDTH - len(SQL_MARK), "# ") if line.startswith("# ") else [line]:
+                script.remark(part)
     if plan.init_file:
         _init_file(script, plan)
 
 
 def _init_file(script: Script, plan: ChangePlan) -> None:
     present = printable(plan.init_file_present)
-    script.remark(f"init_file{f' (there is one already, {present}: append these lines to it)' if present else ''}:")
+    _wrapped(script, f"init_file{f' (there is one already, {present}: append these lines to it)' if present else ''}:")
     for line in plan.init_file:
         script.remark(f"  {line.sql}")
 
@@ -126,7 +128,7 @@ def _offline(script: Script, plan: ChangePlan) -> None:
         told: dict[object, str] = {}
         by_findings = [(findings, list(some)) for findings, some in groupby(alike, key=lambda one: one.findings)]
         for place, (findings, statements) in enumerate(by_findings):
-            script.remark(_about(findings))
+            _wrapped(script, _about(findings))
             is_told = bool(place) and len(by_findings) > MOST_IN_FULL
             for one in statements:
                 _offered(script, one, told if is_told else {})
@@ -169,13 +171,14 @@ def _rollback(script: Script, plan: ChangePlan) -> None:
             about = f"{findings[0].rule}, all {count(len(findings))}" if is_many else _about(findings)
             _wrapped(script, f"{about}: {in_words}")
         for finding, lines in ways if not in_words else ():
-            script.remark(_about([finding]))
+            _wrapped(script, _about([finding]))
             script.offer(lines)
     settings = [setting for setting in plan.settings if setting.variable]
     if settings:
         # What runs may have been set since the start, and be another value than the file's.
-        script.remark(
-            "my.cnf: put back what stood there, or remove the lines above. What the server had, from its files or set since:"
+        _wrapped(
+            script,
+            "my.cnf: put back what stood there, or remove the lines above. What the server had, from its files or set since:",
         )
     for setting in settings:
         was = "unknown here" if setting.present is None else setting.present or "empty"
@@ -187,7 +190,7 @@ def _verification(script: Script, plan: ChangePlan) -> None:
         _wrapped(script, told)
         for _, queries in some:
             script.offer(queries)
-    script.remark("With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify")
+    _wrapped(script, "With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify")
 
 
 def _advice(script: Script, findings: Sequence[Finding]) -> None:
@@ -208,11 +211,11 @@ def _about(findings: Sequence[Finding]) -> str:
 
 def _heading(script: Script, text: str) -> None:
     script.blank()
-    script.remark(f"==== {text} ".ljust(WIDTH - 3, "="))
+    script.remark(f"==== {text} ".ljust(WIDTH - len(SQL_MARK), "="))
 
 
 def _wrapped(script: Script, text: str) -> None:
     """A paragraph, its lines after the first indented."""
     words = " ".join(printable(text).split())
-    for place, line in enumerate(textwrap.wrap(words, WIDTH - 3, break_long_words=False, break_on_hyphens=False)):
-        script.remark(f"  {line}" if place else line)
+    for line in broken(words, WIDTH - len(SQL_MARK), "  "):
+        script.remark(line)

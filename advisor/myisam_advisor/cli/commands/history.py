@@ -9,7 +9,9 @@ from pathlib import Path
 import click
 
 from myisam_advisor.cli.described import WATCH, Described
-from myisam_advisor.cli.options import LongDuration, history_option, was_given
+from myisam_advisor.cli.options import LongDuration, history_option
+
+CURVE_SECONDS = 86400.0
 
 
 @click.command(
@@ -18,15 +20,23 @@ from myisam_advisor.cli.options import LongDuration, history_option, was_given
     examples=(
         ("myisam-advisor history", "Which findings held, and when."),
         ("myisam-advisor history status.Questions.per_second --since 6h", "The history of one fact."),
+        ("myisam-advisor history --since 2d", "Which findings held within the last two days."),
         ("myisam-advisor history --forecasts", "What was forecast for changes, and what was measured."),
     ),
 )
 @click.argument("fact", required=False)
 @history_option
-@click.option("--since", type=LongDuration(), default="24h", show_default=True, help="How far back: 90min, 24h, 7d.")
+@click.option(
+    "--since",
+    "since_seconds",
+    type=LongDuration(),
+    help="How far back: 90min, 24h, 7d [default: 24h for a FACT; without one, all that is on record].",
+)
 @click.option("--list", "list_facts", is_flag=True, help="List the facts on record.")
 @click.option("--forecasts", is_flag=True, help="List what was forecast for changes, and what `verify` then measured.")
-def history(fact: str | None, history_file: Path | None, since: float, list_facts: bool, forecasts: bool) -> None:
+def history(
+    fact: str | None, history_file: Path | None, since_seconds: float | None, list_facts: bool, forecasts: bool
+) -> None:
     """Draw the history of a FACT that a daemon (`serve`) recorded; without FACT, list the recorded findings."""
     from myisam_advisor.history import curves as history_view
     from myisam_advisor.history.ledger import ledger_in_words, ledgers
@@ -37,16 +47,16 @@ def history(fact: str | None, history_file: Path | None, since: float, list_fact
     if forecasts:
         if fact is not None or list_facts or history_file is not None:
             raise click.UsageError("--forecasts lists what verify noted: leave out FACT, --list and --history.")
-        print(ledger_in_words(ledgers(), time.time()))
+        print(ledger_in_words(ledgers(), time.time(), since_seconds))
         return
     if list_facts and fact is not None:
         raise click.UsageError("--list lists all facts: leave out FACT, or --list.")
-    if fact is None and was_given("since"):
-        raise click.UsageError("--since is for the curve of a FACT: name one (--list lists them), or leave it out.")
+    if list_facts and since_seconds is not None:
+        raise click.UsageError("--list lists all facts, however old: leave out --since, or --list.")
     path = path_to_read(history_file)
     if list_facts:
         print(history_view.facts_in_words(path, headings=is_terminal(sys.stdout)))
     elif fact is None:
-        print(history_view.episodes_in_words(path, terminal_width(sys.stdout)))
+        print(history_view.episodes_in_words(path, terminal_width(sys.stdout), since_seconds))
     else:
-        print(history_view.curves_in_words(path, fact, since, bars_for(sys.stdout)))
+        print(history_view.curves_in_words(path, fact, since_seconds or CURVE_SECONDS, bars_for(sys.stdout)))

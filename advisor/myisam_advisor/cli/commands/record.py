@@ -150,6 +150,7 @@ def _show(path: Path, literals: bool, format_name: str) -> None:
 def _tell(recorded: Recorded, format_name: str) -> None:
     import json
 
+    from myisam_advisor.cli.terminal_lines import fitted
     from myisam_advisor.texts.json_documents import heading
     from myisam_advisor.texts.templates import printable
     from myisam_advisor.workload.document import about, said
@@ -161,5 +162,5 @@ def _tell(recorded: Recorded, format_name: str) -> None:
         return
     click.echo(printable(f"{recorded.path}:"))
     for sentence in said(recorded.header, recorded.totals):
-        click.echo(f"  {printable(sentence)}")
+        click.echo(fitted(f"  {printable(sentence)}", sys.stdout))
     click.echo("  What is in it: " + printable(f"myisam-advisor record --show {recorded.path}"))

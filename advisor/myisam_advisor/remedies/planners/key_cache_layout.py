@@ -92,12 +92,12 @@ def _segments(row: Mapping[str, Value], context: PlanContext) -> Plan | NotWorth
         )
         return NotWorth(has)
     cache = named_cache(row)
-    former = f"{spoken_prefix(cache)}key_cache_segments = {present}"
     return Plan(
         values={
             "advice": f"Divide the key cache into {wanted} segments, each with a lock of its own. {SEGMENTS_GOOD} Set it in my.cnf and restart. {DANGER}",
             "price": "A restart, after which the key cache is cold for a while.",
-            "way_back": f"{former} in my.cnf, and a restart.",
+            "way_back": "",
+            "former": f"{spoken_prefix(cache)}key_cache_segments = {present}",
         },
         my_cnf=(option_line("key_cache_segments", wanted, cache),),
     )

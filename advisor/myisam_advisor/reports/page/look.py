@@ -7,6 +7,7 @@ from dataclasses import replace
 from myisam_advisor.judging.findings import Judgement
 from myisam_advisor.judging.past import Past
 from myisam_advisor.judging.verdict import Verdict, verdict_of
+from myisam_advisor.reports.page.host_paths import odd_paths
 from myisam_advisor.reports.page.table_map import TableMap, table_map
 from myisam_advisor.reports.wording import server_name
 from myisam_advisor.texts.templates import printable
@@ -21,13 +22,14 @@ KEPT_TABLES = frozenset({"server", "totals", "mysqld", "host", "key_cache", "tab
 class Look:
     """One server at one moment (seconds since 1970) and what is advised; `facts` has the tables in KEPT_TABLES only.
 
-    `past` is what was found before, None where nothing is remembered.
+    `past` is what was found before, None where nothing is remembered. `odd_paths` are those whose end cannot be seen in a text (host_paths).
     """
 
     judgement: Judgement
     facts: FactSet
     taken_at: float
     past: Past | None
+    odd_paths: tuple[str, ...] = ()
 
     @property
     def tables(self) -> TableMap:
@@ -57,4 +59,4 @@ def look_at(judgement: Judgement, facts: FactSet, taken_at: float, past: Past | 
     small = {
         name: table if name in KEPT_TABLES else FactRows(table.columns, []) for name, table in facts.tables.items()
     }
-    return Look(judgement, replace(facts, tables=small), taken_at, past)
+    return Look(judgement, replace(facts, tables=small), taken_at, past, odd_paths(facts))

@@ -174,15 +174,15 @@ def empty_view(warning: str, others: Sequence[tuple[str, str]] = (), links: Link
 
 def cleaner(look: Look | None, paths: bool) -> tuple[Callable[[object], str], Callable[[str], str]]:
     """What makes texts of this look fit for a browser, and what makes commands: without paths, or with those of the data directory."""
-    directory = look.data_directory if look else None
+    directory, odd = (look.data_directory, look.odd_paths) if look else (None, ())
     shown = without_host_paths if paths else without_paths
 
     def clean(text: object) -> str:
-        return printable(shown(str(text), directory))
+        return printable(shown(str(text), directory, odd))
 
     def command(line: str) -> str:
         # An option file is no path below the data directory: it is not for a browser.
-        return line if paths and not isinstance(line, OptionRemark) else without_paths(line, directory)
+        return line if paths and not isinstance(line, OptionRemark) else without_paths(line, directory, odd)
 
     return clean, command
 

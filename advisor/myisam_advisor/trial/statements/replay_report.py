@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from rich.console import RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -67,6 +68,13 @@ def as_text(result: ReplayResult, reader: TextIO | None = None) -> str:
     return text if is_terminal(reader) else without_padding(text)
 
 
+def _indented(line: str) -> RenderableType:
+    """A line of the report; what goes on of it stands as far in as it begins."""
+    words = line.lstrip()
+    text = Text(printable(words))
+    return Padding(text, (0, 0, 0, len(line) - len(words))) if len(words) < len(line) else text
+
+
 def conclusion(result: ReplayResult) -> str:
     """What to do, in a sentence; and what makes it doubtful, in another."""
     return f"{_advice(result)}{_doubt(result.fidelity)}"
@@ -111,7 +119,7 @@ def _parts(result: ReplayResult) -> Iterable[RenderableType]:
     if result.course:
         yield Text(printable(f"  {course_line(result.course)}"), style="dim")
     for line in _change_lines(result.variants):
-        yield Text(printable(line))
+        yield _indented(line)
     for one in result.variants:
         if one.problem:
             yield Text(printable(f"Not tried: {one.name}: {one.problem}"), style="yellow")
@@ -120,7 +128,7 @@ def _parts(result: ReplayResult) -> Iterable[RenderableType]:
         yield from _kind(number, kind)
     yield Text()
     for line in fidelity_lines(result.fidelity, result.speed):
-        yield Text(printable(line))
+        yield _indented(line)
 
 
 def _workload(result: ReplayResult) -> str:

@@ -130,7 +130,7 @@ class _Replay:
 
     def _windowed(self, parts: Parts, server: PrivateServer, ways: int) -> Part:
         """What of the recording the budget can bear, of which a part is kept for those that pay together."""
-        self._listener.doing("preparing the statements, and finding out how many of them the budget can bear")
+        self._listener.doing("trying how much fits the budget")
         budget = self._options.budget_seconds
         share = _share_of(ways - 1)
         allowed = allowance(None if budget is None else budget * share, self._options.maximum_rounds, ways)

@@ -245,7 +245,7 @@ class RecordedOnBoth:
         both, rounds, left = self._both, self._material.rounds, self._left()
         if left == 0:
             return Speeds(problem=NO_TIME)
-        self._listener.doing("preparing the statements, and finding out how many of them the budget can bear")
+        self._listener.doing("trying how much fits the budget")
         part = parts.window(both.present, allowance(left, rounds, 2))
         base, other = parts.stage(both.present, part), parts.stage(both.newer, part)
         self._listener.doing("a first run, to warm up")

@@ -2,72 +2,92 @@
 -- MariaDB 10.11.19-0+deb12u1 on recorded, TIME
 -- Run as it is, this script changes nothing.
 --
--- critical table-crashed archive.broken (confirmed): archive.broken is marked crashed: statements on it fail,
---   or return wrong rows.
--- Evidence: marked crashed = 1; last repair failed = 0; size of its data = 1.5 KiB.
+-- critical table-crashed archive.broken (confirmed): archive.broken is marked
+--   crashed: statements on it fail, or return wrong rows.
+-- Evidence: marked crashed = 1; last repair failed = 0; size of its data =
+--   1.5 KiB.
 -- Expect: The crashed mark is gone, and CHECK TABLE says OK.
--- Cost: The copy takes 3.5 KiB. CHECK takes a read lock and REPAIR a write lock on the table: CHECK for about
---   0.1 s, REPAIR for about 0.1 s (3.5 KiB at 48.3 MiB/s, measured on MariaDB 10.11.19 with everything in the
---   page cache; a slow disk takes longer). REPAIR writes a new index file and may lose rows that cannot be
---   read.
+-- Cost: The copy takes 3.5 KiB. CHECK takes a read lock and REPAIR a write lock
+--   on the table: CHECK for about 0.1 s, REPAIR for about 0.1 s (3.5 KiB at
+--   48.3 MiB/s, measured on MariaDB 10.11.19 with everything in the page cache;
+--   a slow disk takes longer). REPAIR writes a new index file and may lose rows
+--   that cannot be read.
 --
--- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 9 MyISAM
---   tables are neither checked nor repaired when opened. 9 were written in the last day.
--- Evidence: MyISAM tables = 9; tables written in the last day = 9; delay_key_write = ON; crashed tables = 1.
--- Expect: After a crash the error log lists checked and recovered tables, and statements work without a
---   manual REPAIR TABLE.
--- Cost: A restart, because the variable is read-only. After a crash the first statement on each table waits
---   for its check, and for a repair if it needs one: for a table of many gigabytes that can take hours. BACKUP
---   needs disk space for a copy of the data file.
+-- warning recovery-disabled (confirmed): myisam_recover_options is off: after a
+--   crash of the server, 9 MyISAM tables are neither checked nor repaired when
+--   opened. 9 were written in the last day.
+-- Evidence: MyISAM tables = 9; tables written in the last day = 9;
+--   delay_key_write = ON; crashed tables = 1.
+-- Expect: After a crash the error log lists checked and recovered tables, and
+--   statements work without a manual REPAIR TABLE.
+-- Cost: A restart, because the variable is read-only. After a crash the first
+--   statement on each table waits for its check, and for a repair if it needs
+--   one: for a table of many gigabytes that can take hours. BACKUP needs disk
+--   space for a copy of the data file.
 
--- ==== my.cnf and init_file: takes effect at the next restart ===============================================
+-- ==== my.cnf and init_file: takes effect at the next restart =================
 -- # myisam-advisor, MariaDB 10.11.19-0+deb12u1 on recorded, TIME
 -- [mysqld]
 -- # recovery-disabled; now: OFF; takes effect at the next restart
--- # --myisam_recover_options on the server's command line wins over this line: change it there
+-- # --myisam_recover_options on the server's command line wins over this line:
+-- # change it there
 -- myisam_recover_options = BACKUP,QUICK
 
--- ==== Offline: each locks its table. Remove the '-- ' to run it ============================================
+-- ==== Offline: each locks its table. Remove the '-- ' to run it ==============
 -- table-crashed archive.broken
 -- FLUSH TABLES `archive`.`broken`;
 -- in a shell: df -h /var/tmp && copied="$(mktemp -d /var/tmp/archive.broken.XXXXXX)" && echo "$copied" && cp -p /srv/recorded/data/archive/broken.* "$copied"
--- Lock: writers wait until it is done, and readers behind an UPDATE or DELETE that waits. Lasts about 0.1 s
---   (3.5 KiB at 363 MiB/s, measured on MariaDB 10.11.19 with everything in the page cache; a slow disk takes
---   longer). Disk: no disk space needed.
+-- Lock: writers wait until it is done, and readers behind an UPDATE or DELETE
+--   that waits. Lasts about 0.1 s (3.5 KiB at 363 MiB/s, measured on MariaDB
+--   10.11.19 with everything in the page cache; a slow disk takes longer).
+--   Disk: no disk space needed.
 -- CHECK TABLE `archive`.`broken`;
--- Lock: readers and writers wait until it is done. Lasts about 0.1 s (3.5 KiB at 48.3 MiB/s, measured on
---   MariaDB 10.11.19 with everything in the page cache; a slow disk takes longer). Disk: about 3.5 KiB of disk
---   needed, 72.5 GiB free.
--- Afterwards: its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded.
+-- Lock: readers and writers wait until it is done. Lasts about 0.1 s (3.5 KiB
+--   at 48.3 MiB/s, measured on MariaDB 10.11.19 with everything in the page
+--   cache; a slow disk takes longer). Disk: about 3.5 KiB of disk needed,
+--   72.5 GiB free.
+-- Afterwards: its index blocks leave the key cache: LOAD INDEX INTO CACHE again
+--   where it was loaded.
 -- REPAIR TABLE `archive`.`broken`;
 
--- ==== Rollback: undoes the changes, the last one first. Run it only to go back =============================
--- table-crashed archive.broken: Stop the server, and copy the files back from the directory that the line in
---   the shell has printed into the database's. Many systems delete files in /var/tmp after 30 days
---   (systemd-tmpfiles): move the copy if you may want it longer.
--- my.cnf: put back what stood there, or remove the lines above. What the server had, from its files or set since:
+-- ==== Rollback: undoes the changes, the last first. Run it only to go back ===
+-- table-crashed archive.broken: Stop the server, and copy the files back from
+--   the directory that the line in the shell has printed into the database's.
+--   Many systems delete files in /var/tmp after 30 days (systemd-tmpfiles):
+--   move the copy if you may want it longer.
+-- my.cnf: put back what stood there, or remove the lines above. What the server
+--   had, from its files or set since:
 --   myisam_recover_options: was OFF
 
--- ==== Verification =========================================================================================
--- table-crashed: CHECK TABLE says OK; myisam-advisor query "SELECT schema_name, table_name FROM tables WHERE
---   crashed = 1 OR recovery_failed = 1" gives no row.
+-- ==== Verification ===========================================================
+-- table-crashed: CHECK TABLE says OK;
+--   myisam-advisor query "SELECT schema_name, table_name FROM tables WHERE crashed = 1 OR recovery_failed = 1"
+--   gives no row.
 -- CHECK TABLE `archive`.`broken` FAST;
--- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice: the difference stays near 0.
--- recovery-disabled: SHOW GLOBAL VARIABLES WHERE Variable_name IN ('myisam_recover_options',
---   'skip_external_locking');
--- With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify
+-- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice:
+--   the difference stays near 0.
+-- recovery-disabled:
+--   SHOW GLOBAL VARIABLES WHERE Variable_name IN ('myisam_recover_options', 'skip_external_locking');
+-- With a running daemon (myisam-advisor serve), an hour after the change:
+--   myisam-advisor verify
 
--- ==== Not in this plan, because no statement does it =======================================================
+-- ==== Not in this plan, because no statement does it =========================
 -- table-lock-contention:
--- 1. Find the connection that holds the lock (SHOW FULL PROCESSLIST, ordered by Time: it is above the first
---   one that waits), and KILL it where nobody needs what it does (a backup that is killed, such as mysqldump,
---   has to begin anew).
+-- 1. Find the connection that holds the lock (SHOW FULL PROCESSLIST, ordered by
+--   Time: it is above the first one that waits), and KILL it where nobody needs
+--   what it does (a backup that is killed, such as mysqldump, has to begin
+--   anew).
 -- 2. Then remove the cause.
--- 3. Shorten the statements that hold the lock: `myisam-advisor check --statements` names their kinds.
--- 4. Take writes off the read path: counters updated on every view go to a table of their own (where all of
---   them change one row of it, write sums now and then).
--- 5. Spread the writes over several tables (no table that is written has holes that would make inserts wait).
--- 6. Move tables that are read and updated at the same time to a row-locking engine: MyISAM locks whole
---   tables. `myisam-advisor migrate` says what breaks; where each commit is flushed, hundreds of short writes a
---   second become slower there.
--- 7. Readers that starve behind writers: low_priority_updates, or a lower max_write_lock_count.
+-- 3. Shorten the statements that hold the lock:
+--   `myisam-advisor check --statements` names their kinds.
+-- 4. Take writes off the read path: counters updated on every view go to a
+--   table of their own (where all of them change one row of it, write sums now
+--   and then).
+-- 5. Spread the writes over several tables (no table that is written has holes
+--   that would make inserts wait).
+-- 6. Move tables that are read and updated at the same time to a row-locking
+--   engine: MyISAM locks whole tables. `myisam-advisor migrate` says what
+--   breaks; where each commit is flushed, hundreds of short writes a second
+--   become slower there.
+-- 7. Readers that starve behind writers: low_priority_updates, or a lower
+--   max_write_lock_count.

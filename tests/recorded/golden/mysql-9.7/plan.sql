@@ -2,93 +2,117 @@
 -- MySQL 9.7.4-2 on recorded, TIME
 -- Run as it is, this script executes only the part Online.
 --
--- critical table-crashed archive.broken (confirmed): archive.broken is marked crashed: statements on it fail,
---   or return wrong rows.
--- Evidence: marked crashed = 1; last repair failed = 0; size of its data = 5.0 KiB.
+-- critical table-crashed archive.broken (confirmed): archive.broken is marked
+--   crashed: statements on it fail, or return wrong rows.
+-- Evidence: marked crashed = 1; last repair failed = 0; size of its data =
+--   5.0 KiB.
 -- Expect: The crashed mark is gone, and CHECK TABLE says OK.
--- Cost: The copy takes 7.0 KiB. CHECK takes a read lock and REPAIR a write lock on the table: CHECK for about
---   0.1 s, REPAIR for about 0.1 s (7.0 KiB at 32.2 MiB/s, measured on MySQL 9.7.4 with everything in the page
---   cache; a slow disk takes longer). REPAIR writes a new index file and may lose rows that cannot be read.
+-- Cost: The copy takes 7.0 KiB. CHECK takes a read lock and REPAIR a write lock
+--   on the table: CHECK for about 0.1 s, REPAIR for about 0.1 s (7.0 KiB at
+--   32.2 MiB/s, measured on MySQL 9.7.4 with everything in the page cache; a
+--   slow disk takes longer). REPAIR writes a new index file and may lose rows
+--   that cannot be read.
 --
--- warning table-cache-too-small (confirmed): 29.5 tables a second are closed to make room for others, with a
---   table cache of 64 in 16 parts (table_open_cache_instances): a connection has the 4 of its part. Each MyISAM
---   table that is closed also loses its blocks in the key cache.
--- Evidence: tables closed to make room = 29.5/s; tables opened = 29.5/s; uses of a table that found it closed
---   = 29.5/s; uses of a table that found it open = 547/s; open tables = 30; tables opened since the start =
---   2,544; table_open_cache = 64 tables; MyISAM tables = 8.
+-- warning table-cache-too-small (confirmed): 29.5 tables a second are closed to
+--   make room for others, with a table cache of 64 in 16 parts
+--   (table_open_cache_instances): a connection has the 4 of its part. Each
+--   MyISAM table that is closed also loses its blocks in the key cache.
+-- Evidence: tables closed to make room = 29.5/s; tables opened = 29.5/s; uses
+--   of a table that found it closed = 29.5/s; uses of a table that found it
+--   open = 547/s; open tables = 30; tables opened since the start = 2,544;
+--   table_open_cache = 64 tables; MyISAM tables = 8.
 -- Expect: Opened_tables stops growing, and key-cache misses fall.
--- Cost: A file descriptor for each index file and one for each open handler, and a little memory for each, up
---   to 10.5 MiB in all.
+-- Cost: A file descriptor for each index file and one for each open handler,
+--   and a little memory for each, up to 10.5 MiB in all.
 --
--- warning recovery-disabled (confirmed): myisam_recover_options is off: after a crash of the server, 8 MyISAM
---   tables are neither checked nor repaired when opened. 8 were written in the last day.
--- Evidence: MyISAM tables = 8; tables written in the last day = 8; delay_key_write = ON; crashed tables = 1.
--- Expect: After a crash the error log lists checked and recovered tables, and statements work without a
---   manual REPAIR TABLE.
--- Cost: A restart, because the variable is read-only. After a crash the first statement on each table waits
---   for its check, and for a repair if it needs one: for a table of many gigabytes that can take hours. BACKUP
---   needs disk space for a copy of the data file.
+-- warning recovery-disabled (confirmed): myisam_recover_options is off: after a
+--   crash of the server, 8 MyISAM tables are neither checked nor repaired when
+--   opened. 8 were written in the last day.
+-- Evidence: MyISAM tables = 8; tables written in the last day = 8;
+--   delay_key_write = ON; crashed tables = 1.
+-- Expect: After a crash the error log lists checked and recovered tables, and
+--   statements work without a manual REPAIR TABLE.
+-- Cost: A restart, because the variable is read-only. After a crash the first
+--   statement on each table waits for its check, and for a repair if it needs
+--   one: for a table of many gigabytes that can take hours. BACKUP needs disk
+--   space for a copy of the data file.
 
--- ==== Online: runs at once, lost at a restart ==============================================================
+-- ==== Online: runs at once, lost at a restart ================================
 -- table-cache-too-small
 SET GLOBAL table_open_cache = 400;
 
--- ==== my.cnf and init_file: so that it survives a restart ==================================================
+-- ==== my.cnf and init_file: so that it survives a restart ====================
 -- # myisam-advisor, MySQL 9.7.4-2 on recorded, TIME
--- # A value that SET PERSIST wrote wins over these lines: look in performance_schema.persisted_variables. RESET PERSIST with the name removes it.
+-- # A value that SET PERSIST wrote wins over these lines: look in
+-- # performance_schema.persisted_variables. RESET PERSIST with the name removes
+-- # it.
 -- [mysqld]
 -- # table-cache-too-small; now: 64
 -- table_open_cache = 400
 -- # recovery-disabled; now: OFF; takes effect at the next restart
 -- myisam_recover_options = BACKUP,QUICK
 
--- ==== Offline: each locks its table. Remove the '-- ' to run it ============================================
+-- ==== Offline: each locks its table. Remove the '-- ' to run it ==============
 -- table-crashed archive.broken
 -- FLUSH TABLES `archive`.`broken`;
 -- in a shell: df -h /var/tmp && copied="$(mktemp -d /var/tmp/archive.broken.XXXXXX)" && echo "$copied" && cp -p /srv/recorded/data/archive/broken.MY[ID] /srv/recorded/data/archive/broken_*.sdi "$copied"
--- Lock: writers wait until it is done, and readers behind an UPDATE or DELETE that waits. Lasts about 0.1 s
---   (7.0 KiB at 290 MiB/s, measured on MySQL 9.7.4 with everything in the page cache; a slow disk takes
---   longer). Disk: no disk space needed.
+-- Lock: writers wait until it is done, and readers behind an UPDATE or DELETE
+--   that waits. Lasts about 0.1 s (7.0 KiB at 290 MiB/s, measured on MySQL
+--   9.7.4 with everything in the page cache; a slow disk takes longer). Disk:
+--   no disk space needed.
 -- CHECK TABLE `archive`.`broken`;
--- Lock: readers and writers wait until it is done. Lasts about 0.1 s (7.0 KiB at 32.2 MiB/s, measured on
---   MySQL 9.7.4 with everything in the page cache; a slow disk takes longer). Disk: about 7.0 KiB of disk
---   needed, 72.4 GiB free.
--- Afterwards: its index blocks leave the key cache: LOAD INDEX INTO CACHE again where it was loaded.
+-- Lock: readers and writers wait until it is done. Lasts about 0.1 s (7.0 KiB
+--   at 32.2 MiB/s, measured on MySQL 9.7.4 with everything in the page cache; a
+--   slow disk takes longer). Disk: about 7.0 KiB of disk needed, 72.4 GiB free.
+-- Afterwards: its index blocks leave the key cache: LOAD INDEX INTO CACHE again
+--   where it was loaded.
 -- REPAIR TABLE `archive`.`broken`;
 
--- ==== Rollback: undoes the changes, the last one first. Run it only to go back =============================
+-- ==== Rollback: undoes the changes, the last first. Run it only to go back ===
 -- table-cache-too-small
 -- SET GLOBAL table_open_cache = 64;
--- table-crashed archive.broken: Stop the server, and copy the files back from the directory that the line in
---   the shell has printed into the database's. Many systems delete files in /var/tmp after 30 days
---   (systemd-tmpfiles): move the copy if you may want it longer.
--- my.cnf: put back what stood there, or remove the lines above. What the server had, from its files or set since:
+-- table-crashed archive.broken: Stop the server, and copy the files back from
+--   the directory that the line in the shell has printed into the database's.
+--   Many systems delete files in /var/tmp after 30 days (systemd-tmpfiles):
+--   move the copy if you may want it longer.
+-- my.cnf: put back what stood there, or remove the lines above. What the server
+--   had, from its files or set since:
 --   table_open_cache: was 64
 --   myisam_recover_options: was OFF
 
--- ==== Verification =========================================================================================
--- table-crashed: CHECK TABLE says OK; myisam-advisor query "SELECT schema_name, table_name FROM tables WHERE
---   crashed = 1 OR recovery_failed = 1" gives no row.
+-- ==== Verification ===========================================================
+-- table-crashed: CHECK TABLE says OK;
+--   myisam-advisor query "SELECT schema_name, table_name FROM tables WHERE crashed = 1 OR recovery_failed = 1"
+--   gives no row.
 -- CHECK TABLE `archive`.`broken` FAST;
--- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice: the difference stays near 0.
--- table-cache-too-small: SHOW GLOBAL STATUS LIKE 'Opened_tables'; twice, a minute apart.
+-- table-lock-contention: SHOW GLOBAL STATUS LIKE 'Table_locks_waited'; twice:
+--   the difference stays near 0.
+-- table-cache-too-small: SHOW GLOBAL STATUS LIKE 'Opened_tables'; twice, a
+--   minute apart.
 -- SELECT @@GLOBAL.table_open_cache;
--- recovery-disabled: SHOW GLOBAL VARIABLES WHERE Variable_name IN ('myisam_recover_options',
---   'skip_external_locking');
--- With a running daemon (myisam-advisor serve), an hour after the change: myisam-advisor verify
+-- recovery-disabled:
+--   SHOW GLOBAL VARIABLES WHERE Variable_name IN ('myisam_recover_options', 'skip_external_locking');
+-- With a running daemon (myisam-advisor serve), an hour after the change:
+--   myisam-advisor verify
 
--- ==== Not in this plan, because no statement does it =======================================================
+-- ==== Not in this plan, because no statement does it =========================
 -- table-lock-contention:
--- 1. Find the connection that holds the lock (SHOW FULL PROCESSLIST, ordered by Time: it is above the first
---   one that waits), and KILL it where nobody needs what it does (a backup that is killed, such as mysqldump,
---   has to begin anew).
+-- 1. Find the connection that holds the lock (SHOW FULL PROCESSLIST, ordered by
+--   Time: it is above the first one that waits), and KILL it where nobody needs
+--   what it does (a backup that is killed, such as mysqldump, has to begin
+--   anew).
 -- 2. Then remove the cause.
--- 3. Shorten the statements that hold the lock: `myisam-advisor check --statements` names their kinds.
--- 4. Take writes off the read path: counters updated on every view go to a table of their own (where all of
---   them change one row of it, write sums now and then).
--- 5. Spread the writes over several tables (no table that is written has holes that would make inserts wait).
--- 6. Move tables that are read and updated at the same time to a row-locking engine: MyISAM locks whole
---   tables. `myisam-advisor migrate` says what breaks; where each commit is flushed, hundreds of short writes a
---   second become slower there.
--- 7. Readers that starve behind writers: a lower max_write_lock_count. Not low_priority_updates: on this
---   server each INSERT waits for readers then, too.
+-- 3. Shorten the statements that hold the lock:
+--   `myisam-advisor check --statements` names their kinds.
+-- 4. Take writes off the read path: counters updated on every view go to a
+--   table of their own (where all of them change one row of it, write sums now
+--   and then).
+-- 5. Spread the writes over several tables (no table that is written has holes
+--   that would make inserts wait).
+-- 6. Move tables that are read and updated at the same time to a row-locking
+--   engine: MyISAM locks whole tables. `myisam-advisor migrate` says what
+--   breaks; where each commit is flushed, hundreds of short writes a second
+--   become slower there.
+-- 7. Readers that starve behind writers: a lower max_write_lock_count. Not
+--   low_priority_updates: on this server each INSERT waits for readers then,
+--   too.

@@ -197,7 +197,7 @@ def test_without_a_command_the_whole_help_is_shown_and_nothing_is_called_an_erro
         (("trial", "key-cach"), "Error: there is no experiment 'key-cach'. Did you mean key-cache? Known are columns, "),
         (("explain", "--sql"), "Error: --sql is for one rule: name it, or leave out --sql."),
         (("history", "--list", "totals.data_bytes"), "Error: --list lists all facts: leave out FACT, or --list."),
-        (("history", "--since", "2d"), "Error: --since is for the curve of a FACT: name one (--list lists them), or leave it out."),
+        (("history", "--list", "--since", "2d"), "Error: --list lists all facts, however old: leave out --since, or --list."),
         (("serve", "--no-history", "--history", "h"), "Error: --no-history keeps none: leave out --history, or --no-history."),
         (("serve", "--no-history", "--web.socket-group", "munin"), "Error: --web.socket-group is the group of --web.socket: give both."),
         (("check", "--passwrod", "x"), "No such option"),

@@ -1,7 +1,9 @@
 """What doctor prints: each source, each remedy once with all that it mends, and how many sources work."""
 
 import io
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from myisam_advisor.cli.examination import (
     OFF,
     WORKING,
     Examination,
+    examination_as_document,
     examination_as_text,
     remedies_of,
     summary_of,
@@ -84,3 +87,26 @@ def test_a_terminal_gets_whole_words(columns: str, monkeypatch: pytest.MonkeyPat
     assert max(map(len, lines)) <= int(columns)
     words = " ".join(lines).replace(",", "").split()
     assert {*RULES, *FILES.replace(",", "").split()} <= set(words)
+
+
+def test_many_rules_are_counted_and_the_document_names_them() -> None:
+    many = tuple(f"rule-{number:02}" for number in range(39))
+    examined = [Examination("myi", OFF, (Unknown("hidden", FILES),), many, 0.001)]
+    text = examination_as_text(examined, io.StringIO())
+    assert "   39 rules gain: rule-00, rule-01, rule-02, rule-03 and 35 more (--format json names them)\n" in text
+    document = json.loads(json.dumps(examination_as_document(examined, "As root", Path("/nowhere/history.sqlite"))))
+    assert [source["rules"] for source in document["sources"]] == [list(many)]
+
+
+def test_what_one_right_mends_stands_together_and_another_way_beside_what_it_does_for() -> None:
+    examined = [
+        Examination("mysqld_process", OFF, (Unknown("/proc/1/io cannot be read", FILES),), ("open-files-limit",), 0.001),
+        Examination("myi", OFF, (Unknown("not verified", f"{FILES}; or let this user read the pid file"),), ("table-crashed",), 0.001),
+    ]
+    (remedy,) = remedies_of(examined)
+    assert (remedy.what, remedy.rules) == (FILES, ("open-files-limit", "table-crashed"))
+    text = examination_as_text(examined, io.StringIO())
+    assert "   myi: not verified (or let this user read the pid file)\n" in text
+    assert len(re.findall("  see 1 below", text)) == 2
+    (alone,) = remedies_of(examined[1:])
+    assert alone.what.endswith("; or let this user read the pid file")

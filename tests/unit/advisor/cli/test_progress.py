@@ -95,3 +95,19 @@ def test_a_recording_is_shown_on_a_terminal_alone(capsys: pytest.CaptureFixture[
     with recording_progress(60.0) as tick:
         tick(5.0)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_long_step_takes_no_room_from_the_bar_and_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 80 columns the bar vanished while statements were prepared, and came back afterwards."""
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    with trial_progress(300.0) as listener:
+        listener.left(200.0)
+        listener.doing("preparing the statements, and finding out how many of them the budget can bear at all")
+        time.sleep(0.3)
+    lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line).rstrip() for line in re.split(r"[\r\n]", screen.getvalue())]
+    shown = [line for line in lines if "preparing" in line]
+    assert shown
+    assert all("left" in line and line.endswith("…") and len(line) <= 80 for line in shown)

@@ -89,3 +89,19 @@ def test_findings_are_broken_between_words_for_a_terminal(tmp_path: Path) -> Non
     assert len(lines) > 3
     assert all(line.startswith("    ") and not line.startswith("     ") for line in lines[1:])
     assert " ".join(episodes_in_words(path).split()) == " ".join(" ".join(lines).split())
+
+
+def test_findings_that_nobody_saw_since_then_are_left_out_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, now = tmp_path / "h.sqlite", time.time()
+    history = History(path)
+    for hours, rule in ((50, "old"), (3, "young"), (2, "young")):
+        history.remember("db", [finding(rule)], QUIET, Clocks(now - hours * 3600, 360000.0 - hours * 3600))
+    history.close()
+    monkeypatch.setattr(time, "time", lambda: now)
+    everything, two_days, an_hour = (episodes_in_words(path, None, seconds) for seconds in (None, 2 * 86400.0, 3600.0))
+    assert [rule in everything for rule in ("old", "young")] == [True, True]
+    assert [rule in two_days for rule in ("old", "young")] == [False, True]
+    assert an_hour.startswith("no finding is on record of the last 60 min; 3 are older: --since reaches further back\n")
+    assert an_hour.count("was not looked at") == 1, "what held within the hour is not known"
+    assert "; " in everything.splitlines()[-1]
+    assert "; " not in an_hour.splitlines()[-1], "a gap that ended before is not told"

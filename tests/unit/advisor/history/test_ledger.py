@@ -175,3 +175,13 @@ def test_what_a_disk_refuses_is_not_told_as_nothing(tmp_path: Path, monkeypatch:
     assert "Input/output error" in told
     assert "no change was verified yet" not in told
     assert "no change was verified yet" in ledger_in_words([Ledger(tmp_path / "nothing")], NOW)
+
+
+def test_changes_that_were_made_before_are_left_out_and_counted(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    for rule, days in (("young", 1), ("old", 3)):
+        ledger.note(Entry("db", rule, NOW - days * 86400, NOW, None, (), IMPROVED))
+    assert [name in ledger_in_words([ledger], NOW) for name in ("young", "old")] == [True, True]
+    assert [name in ledger_in_words([ledger], NOW, 2 * 86400.0) for name in ("young", "old")] == [True, False]
+    assert ledger_in_words([ledger], NOW, 3600.0) == "no change of the last 60 min was verified; 2 changes are older: --since reaches further back"
+    assert ledger_in_words([Ledger(tmp_path / "none")], NOW, 3600.0).startswith("no change was verified yet")

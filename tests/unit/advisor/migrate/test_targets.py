@@ -15,6 +15,7 @@ from myisam_advisor.migrate.times import Machine
 from myisam_exporter.errors import UserError
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Column
+from tests.support.read_comments import read
 
 from .test_migrate import MARIADB, MYSQL, ZERO, index, integer, migration, table, text
 
@@ -63,7 +64,7 @@ def test_what_a_target_refuses_is_told_apart_and_the_table_converts_here() -> No
     script, told = as_script(made), " ".join(as_text(made).split())
     assert "\nALTER TABLE `s`.`t` ENGINE=InnoDB" in script
     sentence = "An ALTER run on MySQL 8.4, as its settings are by default, would end with error 1067: the default of d is 0000-00-00, which sql_mode refuses (NO_ZERO_DATE)."
-    assert f"-- {sentence}" in script
+    assert sentence in read(script)
     assert f"s.t {sentence}" in told
     assert "none fails, 1 converts. MySQL 8.4 would refuse the ALTER of 1." in told
     (one,) = cast("list[dict[str, Any]]", as_document(made)["tables"])

@@ -35,11 +35,11 @@ def row(origin: str | None, option_file: str | None = None, is_persisted: int | 
     ("rows", "remark", "back"),
     [
         ([row("option_file", FILE)], f"# key_buffer_size stands in {FILE}: change it there", f"Put key_buffer_size = 8388608 back into {FILE}."),
-        ([row("command_line")], "# --key_buffer_size on the server's command line wins over this line: change it there", MY_CNF_BACK),
-        ([row("command_line", is_persisted=1)], "# --key_buffer_size on the server's command line wins over this line: change it there", MY_CNF_BACK),
-        ([row("persisted", is_persisted=1)], "# SET PERSIST wrote key_buffer_size, which wins over this line: RESET PERSIST key_buffer_size;", MY_CNF_BACK),
+        ([row("command_line")], "# --key_buffer_size on the server's command line wins over this line: change it there", "Put --key_buffer_size=8388608 back on the server's command line."),
+        ([row("command_line", is_persisted=1)], "# --key_buffer_size on the server's command line wins over this line: change it there", "Put --key_buffer_size=8388608 back on the server's command line."),
+        ([row("persisted", is_persisted=1)], "# SET PERSIST wrote key_buffer_size, which wins over this line: RESET PERSIST key_buffer_size;", "Write key_buffer_size = 8388608 with SET PERSIST again."),
         ([row("run_time"), row("default", None, 1, "default.key_buffer_size")], "# SET PERSIST wrote default.key_buffer_size, which wins over this line: RESET PERSIST `default`.key_buffer_size;", MY_CNF_BACK),
-        ([row("command_line"), row("default", None, 1, "default.key_buffer_size")], "# --key_buffer_size on the server's command line wins over this line: change it there", MY_CNF_BACK),
+        ([row("command_line"), row("default", None, 1, "default.key_buffer_size")], "# --key_buffer_size on the server's command line wins over this line: change it there", "Put --key_buffer_size=8388608 back on the server's command line."),
         ([row("run_time")], None, MY_CNF_BACK),
         ([row("automatic")], None, MY_CNF_BACK),
         ([row(None)], None, MY_CNF_BACK),
@@ -53,6 +53,22 @@ def test_each_origin(rows: list[dict[str, Any]], remark: str | None, back: str) 
     found = admitted(my_cnf=(LINE,), server=MYSQL, variable=SIZE, variable_origin=rows)
     assert [str(line) for line in found.remedy.my_cnf] == [*([remark] if remark else []), str(LINE)]
     assert found.my_cnf_undo == back
+
+
+@pytest.mark.parametrize(
+    ("origin", "back"),
+    [
+        (row("command_line", name="delay_key_write"), "Put --delay_key_write=ALL back on the server's command line."),
+        (row("option_file", "/etc/my.cnf.d/x.cnf", name="delay_key_write"), "Put delay_key_write = ALL back into /etc/my.cnf.d/x.cnf."),
+    ],
+)  # fmt: skip
+def test_a_rule_leaves_it_to_the_origin_where_its_line_is_put_back(origin: dict[str, Any], back: str) -> None:
+    """A container has its values on the command line: "the same in my.cnf" would have no effect there."""
+    case = next(case["facts"] for rule, case in CASES if rule == "delay-key-write" and "undoes" in case["expect"])
+    facts = merged({"schema": 1, **case}, {"variable_origin": [origin]})
+    (found,) = (one for one in judged_facts(facts_from_document(facts)).findings if one.rule == "delay-key-write")
+    assert found.undo.splitlines()[0] == "SET GLOBAL delay_key_write = ALL;"
+    assert found.undo.endswith(f"\n{back}")
 
 
 def test_what_set_persist_wrote_of_a_named_key_cache_is_reset_by_its_quoted_name() -> None:

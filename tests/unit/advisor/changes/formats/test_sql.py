@@ -11,6 +11,7 @@ from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
 from tests.support.plans import plan_of, plan_text
+from tests.support.read_comments import read
 from tests.support.recorded import RecordedLook
 
 
@@ -45,7 +46,7 @@ def test_a_part_that_has_nothing_to_say_is_left_out(look: RecordedLook) -> None:
     script = plan_text("sql", plan_of(look, crashed))
     assert [name for name in PARTS if heading(name) in script] == ["Offline", "Rollback", "Verification"]
     assert "Run as it is, this script changes nothing." in script
-    assert len(script.splitlines()) <= 40
+    assert len(script.splitlines()) <= 50
     assert live(script) == []
 
 
@@ -94,7 +95,7 @@ def test_an_empty_plan_says_what_nobody_could_see(look: RecordedLook) -> None:
     assert "-- Nothing to change.\n" in plan_text("sql", seen)
     for form in ("sql", "markdown"):
         text = plan_text(form, unseen)
-        assert "Nothing to change in what was seen. Tables cannot be seen: 14 rules could not judge." in text
+        assert "Nothing to change in what was seen. Tables cannot be seen: 14 rules could not judge." in read(text)
         assert "Nothing to change." not in text
 
 
@@ -114,7 +115,7 @@ def test_of_many_tables_alike_one_is_told_in_full_and_of_each_stand_its_statemen
     """Three hundred crashed tables had eight thousand lines."""
     script = crashed_tables(40)
     assert script.count("Lock: ") == 2  # of CHECK, and of REPAIR
-    assert script.count("Stop the server, and copy the files back") == script.count("CHECK TABLE says OK; ") == 1
+    assert read(script).count("Stop the server, and copy the files back") == read(script).count("CHECK TABLE says OK; ") == 1
     assert "critical table-crashed: 39 more like it" in script
     for number in range(40):
         name = f"`shop`.`t{number:03}`"

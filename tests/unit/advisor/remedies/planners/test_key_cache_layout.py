@@ -21,14 +21,14 @@ def test_segments_are_twice_the_cores_and_never_set_online() -> None:
     plan = planned("key_cache_layout", ROW | {"segments": 2}, facts(server=MARIADB, host=LARGE, tables=tables(2), totals={"myisam_tables": 2}))
     assert (plan.commands, plan.undo_commands) == ((), ())
     assert texts(plan.my_cnf) == ["key_cache_segments = 16"]
-    assert plan.values["way_back"] == "key_cache_segments = 2 in my.cnf, and a restart."
+    assert plan.values["former"] == "key_cache_segments = 2"
     assert "Set it in my.cnf and restart." in str(plan.values["advice"])
 
 
 def test_the_segments_of_a_cache_of_its_own_are_named_by_it() -> None:
     plan = planned("key_cache_layout", ROW | {"name": "hot_1"}, facts(server=MARIADB, host=LARGE, tables=tables(2)))
     assert texts(plan.my_cnf) == ["hot_1.key_cache_segments = 16"]
-    assert plan.values["way_back"] == "hot_1.key_cache_segments = 0 in my.cnf, and a restart."
+    assert plan.values["former"] == "hot_1.key_cache_segments = 0"
 
 
 @pytest.mark.parametrize("segments", [5, 8, 16, 64])

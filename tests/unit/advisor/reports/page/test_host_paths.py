@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from myisam_advisor.remedies.shell_lines import NOT_SHOWN, ShellLine, shell_line
-from myisam_advisor.reports.page.host_paths import document_without_paths, without_paths
+from myisam_advisor.reports.page.host_paths import document_without_paths, odd_paths, without_host_paths, without_paths
 from myisam_advisor.reports.page.view import cleaner
 from tests.support.planning import MARIADB, facts, planned
 
@@ -45,3 +45,21 @@ def test_no_words_hold_what_a_terminal_would_act_on() -> None:
 def test_who_may_see_paths_gets_the_line(copy: ShellLine) -> None:
     assert cleaner(None, paths=True)[1](copy) is copy
     assert cleaner(None, paths=False)[1](copy) == IN_WORDS
+
+
+@pytest.mark.parametrize("path", ["/etc/my sql/conf d/x y.cnf", "/my.cnf", "/srv/it's (here)/my.cnf", "/srv/a,b/my.cnf"])
+def test_of_a_path_whose_end_cannot_be_seen_nothing_is_shown(path: str) -> None:
+    known = facts(server=MARIADB, variable={"init_file": path, "tmpdir": f"/tmp:{path}x", "datadir": "/srv/data/"}, variable_origin=[{"name": "flush", "origin": "option_file", "option_file": f"{path}.d"}])
+    odd = odd_paths(known)
+    assert [name for name in odd if ":" not in name and name != "/tmp"] == [f"{path}.d", f"{path}x", path], "the longest first; others are seen by their letters"
+    assert without_paths(f"{path}/below, /var/tmp/x and /tmp.", None, odd) == "(a path), (a path) and (a path)."
+    text = f"Put flush = ON back into {path}.d. Add the lines to the end of {path}, and keep its contents."
+    hidden = "Put flush = ON back into (a path). Add the lines to the end of (a path), and keep its contents."
+    assert without_paths(text, None, odd) == without_host_paths(text, DIRECTORY, odd) == hidden
+    assert document_without_paths({"undo": [text]}, DIRECTORY, odd) == {"undo": [hidden]}
+
+
+def test_who_logged_in_sees_an_odd_path_below_the_data_directory() -> None:
+    odd = odd_paths(facts(server=MARIADB, variable={"init_file": "/srv/data/a b.sql"}))
+    assert without_host_paths("See /srv/data/a b.sql.", DIRECTORY, odd) == "See /srv/data/a b.sql."
+    assert without_paths("See /srv/data/a b.sql.", DIRECTORY, odd) == "See (a path)."
