@@ -172,6 +172,10 @@ class Collector(ABC, Generic[Sample]):
     def collect(self, context: Context) -> Sample | Unknown:
         """Read the source once. What is missing is Unknown, never an exception; only a lost server raises ServerLostError."""
 
+    def counted_by(self, context: Context) -> str:
+        """The collector that read the counters which this one tells: they are of that moment."""
+        return self.name
+
     @abstractmethod
     def facts(self, pair: Pair[Sample]) -> Iterable[Block]:
         """Rows for the fact tables; the rates among them need `pair.before`."""

@@ -45,7 +45,8 @@ def take_snapshot(context: Context, *, begins_interval: bool = False, only: Coll
     Raises ServerLostError when the server goes away meanwhile.
     """
     context.samples = {}
-    moments, durations = {}, {}
+    moments: dict[str, float] = {}
+    durations: dict[str, float] = {}
     taken_at = context.clock.time()
     with one_look():
         for collector in all_collectors():
@@ -58,7 +59,7 @@ def take_snapshot(context: Context, *, begins_interval: bool = False, only: Coll
                 context.samples[collector.name] = _collect(collector, context)
             took = durations[collector.name] = context.clock.monotonic() - started
             # When the server counted, or a file was read, nobody knows: of one answer that came late, either end would be wrong by all of that time.
-            moments[collector.name] = started + took / 2
+            moments[collector.name] = moments.get(collector.counted_by(context), started + took / 2)
     return Snapshot(taken_at, context.samples, moments, durations)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from myisam_exporter.collectors.base import Context, SampleKey, all_collectors
+from myisam_exporter.collectors.key_caches import KEY_CACHES, KeyCachesCollector
 from myisam_exporter.collectors.status import STATUS, Status
 from myisam_exporter.collectors.variables import VARIABLES, Variables
 from myisam_exporter.errors import MORE_MEMORY
@@ -14,6 +15,7 @@ from myisam_exporter.look.pairs import pairs_between
 from myisam_exporter.look.snapshot import NO_MEMORY, Snapshot, take_snapshot
 from myisam_exporter.metrics.base import Running, Scene
 from tests.support.moved_clock import MovedClock
+from tests.support.recorded import RecordedLook
 
 FAILED = Unknown("not now")
 
@@ -55,6 +57,26 @@ def test_an_answer_that_came_late_is_of_the_middle_of_the_time_it_took(monkeypat
     interval = Interval(take_snapshot(context, only={STATUS.name}), before)
     assert interval.seconds == pytest.approx(seconds, abs=60)
     assert pairs_between(before, interval.after)[STATUS.name].seconds == pytest.approx(seconds, abs=60)
+
+
+@pytest.mark.parametrize("looked", ["mysql-9.7", "mariadb-10.11"])
+def test_counters_are_of_the_moment_at_which_they_were_read(monkeypatch: pytest.MonkeyPatch, looks: dict[str, RecordedLook], looked: str) -> None:
+    """MySQL's key cache counts in the status: a look that stalls between the two made a rate of it that was 34 times too high."""
+    look = looks[looked]
+    unit = next(one for one in all_collectors() if one.name == KEY_CACHES.name)
+    clock, collect = MovedClock(), type(unit).collect
+
+    def stalled(self: KeyCachesCollector, context: Context) -> object:
+        clock.move(500)
+        return collect(self, context)
+
+    monkeypatch.setattr(type(unit), "collect", stalled)
+    context = look.machine.context()
+    context.clock = clock
+    with look.machine.playing():
+        moments = take_snapshot(context, only={KEY_CACHES.name, STATUS.name, VARIABLES.name, "server"}).moments
+    later = moments[KEY_CACHES.name] - moments[STATUS.name]
+    assert later == pytest.approx(0 if looked.startswith("mysql") else 250, abs=60)
 
 
 def test_a_source_for_which_there_is_no_memory_is_unknown_and_no_bug(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
