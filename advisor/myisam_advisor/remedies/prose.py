@@ -12,10 +12,11 @@ _VERBS = (
     "LOAD", "LOCK", "OPTIMIZE", "RENAME", "REPAIR", "RESET", "SELECT", "SET", "SHOW", "START", "STOP", "TRUNCATE", "UNINSTALL", "UNLOCK", "UPDATE", "USE",
 )  # fmt: skip
 _QUOTED = r"'(?:[^'\\]|\\.|'')*'|\"[^\"]*\"|`(?:[^`]|``)*`"
-# A statement up to its semicolon (behind its verb no word of a sentence), a call of this program, code or a name between backticks, and a
+# A statement up to its semicolon (behind its verb no word of a sentence), or to a name that it ends with, a call of this program, code or a name between backticks, and a
 # number with its unit.
 _WHOLE = late_pattern(
     rf"(?:(?<=[.:;(] )|^)(?:{'|'.join(_VERBS)}) (?=[A-Z0-9`@(*'\"])(?:(?!\. )[^;'\"`]|{_QUOTED})*;|myisam-advisor [\w -]+\"[^\"]*\"|`(?:[^`]|``)*`"
+    rf"|(?<![\w`])(?:{'|'.join(_VERBS)}) [A-Z]+ `(?:[^`]|``)*`(?:\.`(?:[^`]|``)*`)?"
     r"|(?:sudo )?myisam-advisor(?: [a-z]+)?(?: --?[\w-]+(?:[ =][A-Z][A-Z.]*\b|=[\w./-]+)?)*"
     r"|\b\d[\d.,]* (?:[KMGT]iB|bytes|ms|s|min|h|days?|%)(?!\w)"
 )

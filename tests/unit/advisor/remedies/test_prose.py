@@ -9,6 +9,7 @@ WORDS = "the statements that hold the lock are shortened, and writes are taken o
 STATEMENTS = [
     "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('myisam_recover_options', 'skip_external_locking', 'delay_key_write');",
     "ALTER TABLE `shop`.`a name; with. all that` ENGINE=MyISAM, ROW_FORMAT=DEFAULT, COMMENT='it''s; one. text', MAX_ROWS=100000;",
+    "DROP TABLE `DATABASE`.`#mysql50##sql-...`",
     'myisam-advisor query "SELECT schema_name, table_name FROM tables WHERE crashed = 1 OR recovery_failed = 1 OR needs_check"',
     "`myisam-advisor check --statements --interval 60s --history /var/lib/myisam-advisor/history.sqlite --verbose`",
 ]
