@@ -218,6 +218,6 @@ def test_no_case_gives_two_findings_for_one_variable_of_one_object() -> None:
 def test_whoever_goes_back_is_told_of_the_lines_in_files() -> None:
     """They would bring the change back at the next start."""
     with_lines = [finding for _, case in CASES for finding in judged(case).findings if finding.my_cnf]
-    places = ("my.cnf", "on the server's command line", "with SET PERSIST again", "back into /", "parameter group")
+    places = ("my.cnf", "on the server's command line", "with SET PERSIST_ONLY again", "back into /", "parameter group")
     assert {finding.rule for finding in with_lines if not any(place in finding.undo for place in places)} == set()
     assert {finding.rule for finding in with_lines if finding.remedy.init_file and "init_file" not in finding.undo} == set()

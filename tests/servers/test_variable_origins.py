@@ -110,8 +110,8 @@ def test_what_set_persist_wrote_wins_until_it_is_reset(served: PrivateServer, pl
         for one in (line, waiting):
             (shown,) = remarks(served, one)
             assert "SET PERSIST wrote" in shown
-            assert origins(served).way_back([one]) in {MY_CNF_BACK, f"Write {one.option} = {served.variables()[one.option]} with SET PERSIST again."}
-        assert origins(served).way_back([line]) == "Write key_buffer_size = 12582912 with SET PERSIST again."
+            assert origins(served).way_back([one]) in {MY_CNF_BACK, f"Write {one.option} = {served.variables()[one.option]} with SET PERSIST_ONLY again."}
+        assert origins(served).way_back([line]) == "Write key_buffer_size = 12582912 with SET PERSIST_ONLY again."
         assert not origins(served).may_be_persisted([line, waiting])
         (place / "conf.d" / ODD).write_text(f"[mysqld]\n{line}\n{waiting}\n")
         served.stop()

@@ -113,7 +113,7 @@ def _place_of(name: str, row: Row, present: Value) -> str | None:
         # mysqld_safe may have read that one in a file, and passed it on.
         return None if name == FILE_LIMIT else f"Put --{line.replace(' = ', '=', 1)} back on the server's command line."
     if row["is_persisted"] == 1:
-        return f"Write {line} with SET PERSIST again." if row["name"] == name else None
+        return f"Write {line} with SET PERSIST_ONLY again." if row["name"] == name else None
     path = str(row["option_file"] or "")
     known = row["origin"] == OPTION_FILE and row["is_persisted"] == 0 and _is_plain(path)
     return f"Put {line} back into {path}." if known else None

@@ -77,17 +77,16 @@
 --   Time: it is above the first one that waits), and KILL it where nobody needs
 --   what it does (a backup that is killed, such as mysqldump, has to begin
 --   anew).
--- 2. Then remove the cause.
--- 3. Shorten the statements that hold the lock:
+-- 2. Shorten the statements that hold the lock:
 --   `myisam-advisor check --statements` names their kinds.
--- 4. Take writes off the read path: counters updated on every view go to a
+-- 3. Take writes off the read path: counters updated on every view go to a
 --   table of their own (where all of them change one row of it, write sums now
 --   and then).
--- 5. Spread the writes over several tables (no table that is written has holes
+-- 4. Spread the writes over several tables (no table that is written has holes
 --   that would make inserts wait).
--- 6. Move tables that are read and updated at the same time to a row-locking
+-- 5. Move tables that are read and updated at the same time to a row-locking
 --   engine: MyISAM locks whole tables. `myisam-advisor migrate` says what
 --   breaks; where each commit is flushed, hundreds of short writes a second
 --   become slower there.
--- 7. Readers that starve behind writers: low_priority_updates, or a lower
+-- 6. Readers that starve behind writers: low_priority_updates, or a lower
 --   max_write_lock_count.

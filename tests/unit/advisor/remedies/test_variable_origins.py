@@ -37,7 +37,7 @@ def row(origin: str | None, option_file: str | None = None, is_persisted: int | 
         ([row("option_file", FILE)], f"# key_buffer_size stands in {FILE}: change it there", f"Put key_buffer_size = 8388608 back into {FILE}."),
         ([row("command_line")], "# --key_buffer_size on the server's command line wins over this line: change it there", "Put --key_buffer_size=8388608 back on the server's command line."),
         ([row("command_line", is_persisted=1)], "# --key_buffer_size on the server's command line wins over this line: change it there", "Put --key_buffer_size=8388608 back on the server's command line."),
-        ([row("persisted", is_persisted=1)], "# SET PERSIST wrote key_buffer_size, which wins over this line: RESET PERSIST key_buffer_size;", "Write key_buffer_size = 8388608 with SET PERSIST again."),
+        ([row("persisted", is_persisted=1)], "# SET PERSIST wrote key_buffer_size, which wins over this line: RESET PERSIST key_buffer_size;", "Write key_buffer_size = 8388608 with SET PERSIST_ONLY again."),
         ([row("run_time"), row("default", None, 1, "default.key_buffer_size")], "# SET PERSIST wrote default.key_buffer_size, which wins over this line: RESET PERSIST `default`.key_buffer_size;", MY_CNF_BACK),
         ([row("command_line"), row("default", None, 1, "default.key_buffer_size")], "# --key_buffer_size on the server's command line wins over this line: change it there", "Put --key_buffer_size=8388608 back on the server's command line."),
         ([row("run_time")], None, MY_CNF_BACK),
