@@ -71,9 +71,9 @@ def test_what_the_command_line_gave_is_told_and_a_default_has_no_row(server: Pri
         assert facts.unknown["variable_origin"] == NOT_TOLD
         return
     rows = {row["name"]: row for row in facts.tables["variable_origin"].dictionaries()}
-    # Tests that share the server set no directory.
+    # Tests that share the server set no directory, and nobody can set ft_max_word_len while it runs.
     assert rows["tmpdir"] == {"name": "tmpdir", "origin": "command_line", "option_file": None, "is_persisted": 0}
-    assert "myisam_max_sort_file_size" not in rows
+    assert "ft_max_word_len" not in rows
     # MySQL tells of those that a session alone has, too, where one has set them.
     assert rows.keys() <= {name for name, _ in server.execute("SHOW SESSION VARIABLES")}
 
