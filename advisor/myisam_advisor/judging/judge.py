@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from itertools import groupby
 
 from myisam_advisor.catalogue.rules import Rule
+from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import FactDatabase
-from myisam_advisor.judging.asking import Inquiry
+from myisam_advisor.judging.asking import Asked, Inquiry
 from myisam_advisor.judging.blindness import blind_spots, lacks_tables, tables_are_seen
 from myisam_advisor.judging.contradictions import set_aside_contradictions
 from myisam_advisor.judging.faults import KnownFaults
@@ -42,41 +44,12 @@ def judge(
     """
     known = known or KnownFaults()
     known.begin_look()
-    site = ready.site
+    rules = ready.site.rules
     facts, suspicious = set_aside_contradictions(ready.judged)
-    kept = database or FactDatabase(of_many=True)
-    try:
-        inquiry = Inquiry(facts, kept, known, told)
-        answers = _answers(site.rules, inquiry, known)
-    finally:
-        if database is None:
-            kept.close()
-
+    answers = _asked(rules, facts, database, known, told)
     conversions = RefusedConversions(refusals, _to_convert(answers.candidates))
-
-    def decided(file_limit: int | None = None) -> tuple[Wording, Resolution]:
-        words = Wording(
-            facts,
-            known,
-            ready.proofs,
-            site.rules,
-            for_trial=for_trial,
-            file_limit=file_limit,
-            conversions=conversions,
-        )
-        return words, resolve(
-            answers.candidates,
-            site.rules,
-            words.put_in_words,
-            lambda one: site.suppression(one.rule.id, one.object),
-            words.keep,
-        )
-
-    wording, resolution = decided()
-    file_limit = largest_of_several(resolution.kept)
-    if file_limit is not None:
-        wording, resolution = decided(file_limit)
-        resolution.kept = with_file_limit(resolution.kept, file_limit)
+    words_for = partial(Wording, facts, known, ready.proofs, rules, for_trial=for_trial, conversions=conversions)
+    wording, resolution = _decided(answers.candidates, ready.site, words_for)
     if told is not None:
         told.end(resolution.kept)
     spoken = _spoken(resolution)
@@ -95,7 +68,7 @@ def judge(
         dropped=answers.contradicted + resolution.dropped + _beside_others(spoken_and_lacking),
         suppressed=resolution.suppressed,
         suspicious=suspicious,
-        warnings=[*site.warnings, *ready.proofs.refused, *inquiry.cut_short],
+        warnings=[*ready.site.warnings, *ready.proofs.refused, *answers.cut_short],
         memory=wording.known.budget,
         seconds=answers.seconds,
         blind=blind_spots(facts, unjudged),
@@ -105,7 +78,7 @@ def judge(
 
 @dataclass(slots=True)
 class _Answers:
-    """What all rules answered. `asked` are those whose query was run; `seconds` is what each took."""
+    """What all rules answered. `asked` are those whose query was run; `seconds` is what each took; `cut_short` names those that found too much."""
 
     candidates: list[Candidate] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
@@ -113,23 +86,56 @@ class _Answers:
     not_applicable: list[NotApplicable] = field(default_factory=list)
     contradicted: list[Dropped] = field(default_factory=list)
     undecided: list[NotEvaluated] = field(default_factory=list)
+    cut_short: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 
-
-def _answers(rules: Iterable[Rule], inquiry: Inquiry, known: KnownFaults) -> _Answers:
-    answers = _Answers(contradicted=inquiry.contradicted, undecided=inquiry.undecided)
-    for rule in rules:
-        started = time.monotonic()
-        answer = known.why_not(rule) or inquiry.ask(rule)
-        answers.seconds[rule.id] = time.monotonic() - started
+    def take(self, rule: Rule, answer: Asked) -> None:
+        """What one rule answers."""
         if isinstance(answer, NotEvaluated):
-            answers.not_evaluated.append(answer)
+            self.not_evaluated.append(answer)
         elif isinstance(answer, NotApplicable):
-            answers.not_applicable.append(answer)
+            self.not_applicable.append(answer)
         else:
-            answers.asked.add(rule.id)
-            answers.candidates += answer
-    return answers
+            self.asked.add(rule.id)
+            self.candidates += answer
+
+
+def _asked(
+    rules: Iterable[Rule], facts: FactSet, database: FactDatabase | None, known: KnownFaults, told: Told | None
+) -> _Answers:
+    """What all rules answer, held against the facts in this database, or in one for them alone."""
+    kept = database or FactDatabase(of_many=True)
+    try:
+        inquiry = Inquiry(facts, kept, known, told)
+        answers = _Answers(contradicted=inquiry.contradicted, undecided=inquiry.undecided, cut_short=inquiry.cut_short)
+        for rule in rules:
+            started = time.monotonic()
+            answers.take(rule, known.why_not(rule) or inquiry.ask(rule))
+            answers.seconds[rule.id] = time.monotonic() - started
+        return answers
+    finally:
+        if database is None:
+            kept.close()
+
+
+def _decided(
+    candidates: Sequence[Candidate], site: Site, words_for: Callable[..., Wording]
+) -> tuple[Wording, Resolution]:
+    """The findings that remain, in words; written once more where several set a limit of open files, as a server has one."""
+
+    def suppression(one: Candidate) -> tuple[str, str] | None:
+        return site.suppression(one.rule.id, one.object)
+
+    def decided(file_limit: int | None) -> tuple[Wording, Resolution]:
+        words = words_for(file_limit=file_limit)
+        return words, resolve(candidates, site.rules, words.put_in_words, suppression, words.keep)
+
+    wording, resolution = decided(None)
+    file_limit = largest_of_several(resolution.kept)
+    if file_limit is not None:
+        wording, resolution = decided(file_limit)
+        resolution.kept = with_file_limit(resolution.kept, file_limit)
+    return wording, resolution
 
 
 def _to_convert(candidates: Iterable[Candidate]) -> list[TableName]:
