@@ -207,3 +207,37 @@ def test_utf8mb4_compares_as_it_did_before_the_upgrade(temporary: Path, running:
         server.execute("CREATE TABLE one (a INT, b VARCHAR(20) CHARACTER SET utf8mb4, KEY (b)) ENGINE=MyISAM CHARSET=latin1", "INSERT INTO one VALUES (1, 'x')", database="up")
         server.execute("CREATE TABLE other (a VARCHAR(20) PRIMARY KEY) ENGINE=MyISAM CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci", "INSERT INTO other VALUES ('x')", "FLUSH TABLES", database="up")
         assert verdicts(upgraded(Upgrading(temporary, server), new)) == {"whole": "opens", "one": "opens", "other": "opens"}
+
+
+def test_an_index_that_the_newer_makes_shorter_is_told_with_what_helps(temporary: Path, running: Callable[[str], PrivateServer]) -> None:
+    """255 bytes of a TINYTEXT are the most there. Whatever is done to its files there ends with 1034; FORCE on the present server ends with nothing or 1170."""
+    server = running("mysql-5.6")
+    with schema(server, "up"):
+        for table, columns in (("tiny", "id INT, b TINYTEXT, KEY (id, b(255))"), ("longer", "b TINYTEXT, KEY (b(300)), KEY c (b(85))")):
+            server.execute(f"CREATE TABLE {table} ({columns}) ENGINE=MyISAM CHARSET=utf8", f"INSERT INTO {table} (b) VALUES (REPEAT('a', 255)), ('b')", "FLUSH TABLES", database="up")
+        server.execute("CREATE TABLE uniquely (b TINYTEXT, UNIQUE KEY (b(255))) ENGINE=MyISAM CHARSET=utf8", "FLUSH TABLES", database="up")
+        found = {table["table_name"]: table for table in upgraded(Upgrading(temporary, server), "mysql-9.7")["tables"]}
+        assert {name: table["verdict"] for name, table in found.items()} == {"tiny": "refused", "longer": "refused", "uniquely": "refused"}
+        assert found["uniquely"]["problems"][0]["code"] == 1071
+        assert "a column of TEXT keeps the whole index" in found["uniquely"]["remedy"]
+        server.execute("ALTER TABLE uniquely MODIFY b TEXT", "FLUSH TABLES", database="up")
+        for name, mend in (("tiny", "DROP INDEX `id`, ADD INDEX `id` (`id`, `b`(85))"), ("longer", "DROP INDEX `b`, ADD INDEX `b` (`b`(85))")):
+            assert "warning 1071" in found[name]["problems"][0]["words"]
+            assert f"ALTER TABLE `up`.`{name}` {mend};" in found[name]["remedy"]
+            server.execute(f"ALTER TABLE `up`.`{name}` {mend};", "FLUSH TABLES")
+        assert verdicts(upgraded(Upgrading(temporary, server), "mysql-9.7")) == {"tiny": "opens", "longer": "opens", "uniquely": "opens"}
+
+
+def test_what_the_limit_leaves_out_is_one_line_with_its_size(temporary: Path, running: Callable[[str], PrivateServer]) -> None:
+    """The definitions count, too: that of ten tables within the limit by their rows alone ended the trial with an error."""
+    server = running("mysql-5.6")
+    with schema(server, "up"):
+        server.execute(*(f"CREATE TABLE t{number} (a INT, KEY (a)) ENGINE=MyISAM" for number in range(9)), "FLUSH TABLES", database="up")
+        limited = ("mysql-9.7", "--copy-limit", "20000")
+        found = upgraded(Upgrading(temporary, server), *limited)
+        assert verdicts(found) == {"t0": "opens", "t1": "opens"}
+        assert [(one["name"], one["bytes"]) for one in found["not_tried"]] == [(f"up.t{number}", 1024) for number in range(2, 9)]
+        _, text, _ = trial(temporary, *Upgrading(temporary, server).words(*limited))
+        said = "7 tables, 7 KiB: beyond --copy-limit (19.5 KiB), which smaller tables use up: name it (--table), or raise the limit. They are up.t2, up.t3, up.t4 and 4 more (--format json names all)."
+        assert said in " ".join(text.split())
+        fails(temporary, "there is nothing to try: up.t0: larger than --copy-limit .100 B.: raise it", *Upgrading(temporary, server).words("mysql-9.7", "--copy-limit", "100"))

@@ -83,32 +83,38 @@ def _task(
     stack: ExitStack,
 ) -> UpgradeTask:
     from myisam_advisor.errors import TrialError
+    from myisam_advisor.texts.templates import object_name
     from myisam_advisor.trial.private.binaries import ServerChoice
     from myisam_advisor.trial.tables.sources import find_copyable, table_named
     from myisam_advisor.trial.upgrade.upgrade_task import UpgradeTask
 
     session, owner = watched.session, watched.location.owner
     directory = watched.directory("an upgrade is tried on copies of tables' files")
-    found = _tables_in(directory, owner)
+    sizes = found = _tables_in(directory, owner)
     named = list(dict.fromkeys(table_named(name, found) for name in copy.tables))
     if recorded and wish.workload:
         found = _touched(wish.workload, recorded.found, named, found)
     wanted = named or _smallest(found, copy.copy_limit)
     # Of what else the statements touch only the reason is wanted why it is not copied.
     others = sorted(name for name in recorded.found.tables if name not in found and name[0]) if recorded else []
-    copyable = find_copyable(directory, [*wanted, *others[:MOST_TABLES]], copy.copy_limit, owner, packed=True)
+    copyable = find_copyable(
+        directory, [*wanted, *others[:MOST_TABLES]], copy.copy_limit, owner, packed=True, fitting=not named
+    )
     sources, uncopied = stack.enter_context(copyable)
     _expect_named(wanted if copy.tables else [], found, uncopied)
-    passed_over = {} if copy.tables else {name: _too_many(copy.copy_limit) for name in found.keys() - set(wanted)}
+    copied = {(source.schema, source.table) for source in sources}
+    wanted = [name for name in wanted if name in copied or name in uncopied]
+    passed_over = {} if copy.tables else _passed_over(found, wanted, copy.copy_limit)
     flavour = "mariadb" if session.version.flavour == "mariadb" else "mysql"
     definitions = _definitions(session, wanted) if flavour == "mysql" else {}
     if not sources and not definitions:
-        said = "; ".join(list(uncopied.values())[:3]) or "the server has no MyISAM table"
+        reasons = [*uncopied.values(), *(f"{object_name(*name)}: {why}" for name, why in passed_over.items())]
+        said = "; ".join(reasons[:3]) or "the server has no MyISAM table"
         raise TrialError(f"there is nothing to try: {said}.")
     recorded_task = _recorded_task(wish, recorded.described, watched) if recorded else None
     return UpgradeTask(
         ServerChoice.named(wish.program), (flavour, *session.version.number[:2]), watched.variables.get("sql_mode", ""), sources, definitions,
-        {**uncopied, **passed_over}, session if copy.allow_lock else None, recorded_task,
+        {**uncopied, **passed_over}, {name: held for name, held in sizes.items() if held}, session if copy.allow_lock else None, recorded_task,
     )  # fmt: skip
 
 
@@ -177,10 +183,22 @@ def _smallest(found: Mapping[TableName, int], limit_bytes: int) -> list[TableNam
     return chosen
 
 
-def _too_many(limit_bytes: int) -> str:
+def _passed_over(found: Mapping[TableName, int], wanted: Sequence[TableName], limit_bytes: int) -> dict[TableName, str]:
+    """Of those that `_smallest` did not take which limit was in the way: the other one may be raised in vain."""
     from myisam_advisor.texts.templates import size
 
-    return f"beyond --copy-limit ({size(limit_bytes)}) or {MOST_TABLES} tables: name it (--table), or raise the limit"
+    limit, chosen = f"--copy-limit ({size(limit_bytes)})", set(wanted)
+    reasons = {}
+    for place, name in enumerate(sorted(found, key=lambda one: (found[one], one))):
+        if name in chosen:
+            continue
+        if found[name] > limit_bytes:
+            reasons[name] = f"larger than {limit}: raise it"
+        elif place >= MOST_TABLES:
+            reasons[name] = f"beyond the {MOST_TABLES} smallest, as many as are tried where --table names none: name it"
+        else:
+            reasons[name] = f"beyond {limit}, which smaller tables use up: name it (--table), or raise the limit"
+    return reasons
 
 
 def _expect_named(

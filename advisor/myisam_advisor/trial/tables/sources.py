@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 from myisam_advisor.errors import TrialError
@@ -131,14 +133,29 @@ def find_named(
 
 @contextlib.contextmanager
 def find_copyable(
-    directory: Path, names: Iterable[TableName], limit_bytes: int, owner: int | None = None, *, packed: bool = False
+    directory: Path,
+    names: Iterable[TableName],
+    limit_bytes: int,
+    owner: int | None = None,
+    *,
+    packed: bool = False,
+    fitting: bool = False,
 ) -> Iterator[tuple[list[Source], dict[TableName, str]]]:
     """Of these tables the ones that can be copied, open for as long as this lasts, and why the others cannot be.
 
-    `packed` lets compressed tables be among them, of which copies can be read only. Raises TrialError where those that can be copied exceed the limit together.
+    `packed` lets compressed tables be among them, of which copies can be read only; `fitting` leaves those out, without a reason, that exceed the limit with
+    those before them. Without it TrialError is raised where those that can be copied exceed the limit together.
     """
     with ExitStack() as stack:
-        yield _copyable(_Tables(directory, owner), names, limit_bytes, stack, packed=packed)
+        sources, reasons = _copyable(
+            _Tables(directory, owner), names, sys.maxsize if fitting else limit_bytes, stack, packed=packed
+        )
+        yield (_within_limit(_fitting(sources, limit_bytes), limit_bytes) if fitting else sources), reasons
+
+
+def _fitting(sources: Sequence[Source], limit_bytes: int) -> list[Source]:
+    totals = accumulate(source.counted_bytes for source in sources)
+    return [source for source, total in zip(sources, totals, strict=True) if total <= limit_bytes]
 
 
 def _copyable(

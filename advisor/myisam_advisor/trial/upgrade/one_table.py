@@ -16,6 +16,7 @@ from myisam_advisor.trial.tables.copying import OTHER_DICTIONARY, take_files
 from myisam_advisor.trial.tables.sources import DATA, INDEX, Source, is_packed
 from myisam_advisor.trial.tables.table_lock import Lock
 from myisam_advisor.trial.upgrade.remedies import CONSTRAINTS, remedy_of
+from myisam_advisor.trial.upgrade.shortened_indexes import Shortened, shortened
 from myisam_advisor.trial.upgrade.upgrade_result import (
     BY_DEFINITION,
     BY_IMPORT,
@@ -94,6 +95,7 @@ class TableTrial:
     listener: Listener
     steps: list[str] = field(default_factory=list)
     rows: int | None = None
+    shortened: Shortened | None = None
 
     @property
     def table(self) -> Sql:
@@ -132,6 +134,8 @@ class TableTrial:
     def _result(self, verdict: str, problems: Sequence[Problem]) -> UpgradedTable:
         source = self.source
         remedy = remedy_of(problems, self.table, self.way, rebuilt=verdict == MENDED) if problems else ""
+        if self.shortened is not None and verdict == REFUSED:
+            problems, remedy = [Problem(CREATE, 0, self.shortened.words), *problems], self.shortened.remedy
         return UpgradedTable(
             source.schema, source.table, self.way, source.counted_bytes, self.rows, verdict, tuple(self.steps), tuple(problems), remedy
         )  # fmt: skip
@@ -154,8 +158,9 @@ class TableTrial:
                 (folder / file.name).unlink()
             self.way = BY_DEFINITION
         if self.way == BY_DEFINITION:
-            _create(server, TableDefinition(source.schema, source.table, self.definition))
-            self.steps.append(CREATE)
+            self.shortened = _create(server, TableDefinition(source.schema, source.table, self.definition))
+            if self.shortened is None:
+                self.steps.append(CREATE)
             server.execute(statement("FLUSH TABLES {}", self.table))
             for ending in (DATA, INDEX):
                 (folder / f"{source.stem}{ending}").unlink()
@@ -250,10 +255,11 @@ class TableTrial:
             raise StepRefusedError(Problem(step, 0, "; ".join(dict.fromkeys(objections))))
 
 
-def _create(server: PrivateServer, definition: TableDefinition) -> None:
+def _create(server: PrivateServer, definition: TableDefinition) -> Shortened | None:
     """By an account that may do nothing else: the text is another server's. Directories that it names are passed over."""
     with _former_collation(server), closing(server.connect(definition.schema, user=ACCOUNT)) as connection:
         _made(server, connection, definition.text)
+        return shortened(connection, definition.schema, definition.table, definition.text)
 
 
 def _made(server: PrivateServer, connection: Connection, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from myisam_advisor.trial.upgrade.shortened_indexes import TOO_LONG
 from myisam_advisor.trial.upgrade.upgrade_result import BY_DEFINITION, CREATE, Problem
 from myisam_exporter.server.sql import Sql, statement
 
@@ -47,6 +48,11 @@ def remedy_of(problems: Sequence[Problem], table: Sql, way: str, *, rebuilt: boo
 def _otherwise(last: Problem, table: Sql) -> str:
     if _is_damage(last):
         return f"Its files are damaged, as it seems. Before the upgrade, on the present server: {_repair(table)}"
+    if last.step == CREATE and last.code == TOO_LONG:
+        return (
+            "An index takes more of a column than the newer server lets it: make it again over fewer characters on the present server. "
+            "Of a TINYTEXT it takes 255 bytes there: a column of TEXT keeps the whole index."
+        )
     if last.step == CREATE:
         return (
             "The newer server refuses its definition, and a dump holds the same: alter the table on the present server until it is taken "

@@ -14,8 +14,9 @@ from rich.text import Text
 
 from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.json_documents import heading
-from myisam_advisor.texts.templates import object_name, printable, sentence, size
+from myisam_advisor.texts.templates import object_name, printable, size
 from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH
+from myisam_advisor.trial.upgrade.not_tried import told
 from myisam_advisor.trial.upgrade.one_table import steps_in_words
 from myisam_advisor.trial.upgrade.recorded_report import headline, recorded_parts
 from myisam_advisor.trial.upgrade.upgrade_result import (
@@ -24,7 +25,6 @@ from myisam_advisor.trial.upgrade.upgrade_result import (
     REFUSED,
     STATEMENTS,
     VERDICTS,
-    NotTried,
     UpgradedTable,
     UpgradeResult,
 )
@@ -63,18 +63,13 @@ def _parts(result: UpgradeResult) -> Iterable[RenderableType]:
         yield Text()
     if result.not_tried:
         yield Text("Not tried:", style="bold")
-        for one in result.not_tried:
-            yield Padding(Text(printable(sentence(_why(one)))), (0, 0, 0, 2))
+        for line in told(result.not_tried):
+            yield Padding(Text(printable(line)), (0, 0, 0, 2))
     for note in result.notes:
         yield Text(printable(note))
     yield Text(
         "The copies are gone again; the watched server was read from, and nothing of it was changed.", style="dim"
     )
-
-
-def _why(one: NotTried) -> str:
-    """The name once: most reasons begin with it."""
-    return one.why if one.why.startswith((f"{one.name} ", f"{one.name}:")) else f"{one.name}: {one.why}"
 
 
 def _headline(result: UpgradeResult) -> str:

@@ -44,10 +44,11 @@ class UpgradedTable:
 
 @dataclass(frozen=True, slots=True)
 class NotTried:
-    """A table of which there is no copy, and why."""
+    """A table of which there is no copy, and why. `bytes` is what its files hold, None where that is not known."""
 
     name: str
     why: str
+    bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)

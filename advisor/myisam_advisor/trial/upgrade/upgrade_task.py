@@ -46,6 +46,7 @@ class UpgradeTask:
     sources: Sequence[Source]
     definitions: Mapping[TableName, str]
     uncopied: Mapping[TableName, str]
+    uncopied_bytes: Mapping[TableName, int]
     lock: Session | None = field(default=None, repr=False)
     recorded: RecordedTask | None = None
 
@@ -68,7 +69,8 @@ def do_upgrade_task(channel: Channel) -> Mapping[str, Any]:
         sql_mode=told["sql_mode"],
         sources=given.sources,
         definitions={(schema, table): text for schema, table, text in told["definitions"]},
-        uncopied={(schema, table): why for schema, table, why in told["uncopied"]},
+        uncopied={(schema, table): why for schema, table, why, _ in told["uncopied"]},
+        uncopied_bytes={(schema, table): held for schema, table, _, held in told["uncopied"] if held is not None},
         lock=given.lock,
         recorded=_recorded(recorded, given.workload) if recorded and given.workload else None,
         present=present_program(choice_of(recorded["present"]), told["data_version"]) if recorded else None,
@@ -83,7 +85,7 @@ def _told(task: UpgradeTask) -> Message:
         "data_version": list(task.data_version),
         "sql_mode": task.sql_mode,
         "definitions": [[*name, text] for name, text in task.definitions.items()],
-        "uncopied": [[*name, why] for name, why in task.uncopied.items()],
+        "uncopied": [[*name, why, task.uncopied_bytes.get(name)] for name, why in task.uncopied.items()],
         "recorded": _recorded_told(task.recorded) if task.recorded else None,
     }
 

@@ -58,8 +58,9 @@ STEP_BY_STEP = (
 class UpgradeMaterial:
     """What is upgraded: to which program, from which server (`data_version`: flavour, major, minor), which tables.
 
-    `definitions` are what SHOW CREATE TABLE said of tables with a .frm, `uncopied` what there is no copy of, and why. `recorded` are statements to
-    send to both versions; `present` is the program of the present one, `variables` are the watched server's settings that matter to them.
+    `definitions` are what SHOW CREATE TABLE said of tables with a .frm, `uncopied` what there is no copy of, and why, `uncopied_bytes` what
+    the files of these hold, where that is known. `recorded` are statements to send to both versions; `present` is the program of the present one, `variables`
+    are the watched server's settings that matter to them.
     """
 
     binaries: ServerBinaries
@@ -68,6 +69,7 @@ class UpgradeMaterial:
     sources: Sequence[Source]
     definitions: Mapping[TableName, str]
     uncopied: Mapping[TableName, str]
+    uncopied_bytes: Mapping[TableName, int]
     lock: Lock | None = field(default=None, repr=False)
     recorded: RecordedMaterial | None = field(default=None, repr=False)
     present: ServerBinaries | None = None
@@ -199,7 +201,11 @@ def _tables(
         has_sdi = any(file.name.endswith(".sdi") for file in source.files)
         if dictionary and not has_sdi and definition is None:
             not_tried.append(
-                NotTried(source.label, "its definition could not be had of the server (SHOW CREATE TABLE)")
+                NotTried(
+                    source.label,
+                    "its definition could not be had of the server (SHOW CREATE TABLE)",
+                    source.counted_bytes,
+                )
             )
             continue
         way = BY_FILES if not dictionary else BY_IMPORT if has_sdi else BY_DEFINITION
@@ -211,5 +217,5 @@ def _tables(
         if tried is not None:
             tables.append(replace(tried, steps=()))
         else:
-            not_tried.append(NotTried(f"{schema}.{table}", why))
+            not_tried.append(NotTried(f"{schema}.{table}", why, material.uncopied_bytes.get((schema, table))))
     return tables, not_tried

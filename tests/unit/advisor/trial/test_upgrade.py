@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from myisam_advisor.cli.upgrading import _passed_over, _smallest
 from myisam_advisor.errors import TrialError
 from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.upgrade.remedies import remedy_of
@@ -34,7 +35,7 @@ def program(flavour: str, number: str) -> ServerBinaries:
 
 
 def result(*tables: UpgradedTable) -> UpgradeResult:
-    return UpgradeResult("MySQL 5.6", "MySQL", "9.7.0", tables, (NotTried("s.crashed", "it is marked crashed"),), ("A note.",), "here", None)
+    return UpgradeResult("MySQL 5.6", "MySQL", "9.7.0", tables, (NotTried("s.crashed", "it is marked crashed", None),), ("A note.",), "here", None)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +119,40 @@ def test_the_worst_comes_first_and_hostile_words_stay_words() -> None:
 
 
 def test_what_is_not_tried_is_named_once() -> None:
-    told = as_text(replace(result(TABLE), not_tried=(NotTried("s.packed", "s.packed is compressed"), NotTried("s.near", "is it s.nearer?"))))
+    told = as_text(replace(result(TABLE), not_tried=(NotTried("s.packed", "s.packed is compressed", 1 << 20), NotTried("s.near", "is it s.nearer?", None))))
     assert "  s.packed is compressed.\n" in told
     assert "  s.near: is it s.nearer?\n" in told
+
+
+def test_what_shares_a_reason_is_one_line_and_each_is_in_json() -> None:
+    limit, packed = "beyond --copy-limit (2 GiB): raise the limit", "is partitioned: a trial copies tables without partitions"
+    tables = [NotTried(f"shop.t{number}", limit, 1 << 20) for number in range(2000)]
+    tables += [NotTried(f"shop.p{number}", f"shop.p{number} {packed}", None if number else 5 << 20) for number in range(4)]
+    tables += [NotTried("shop.alone", "it is marked crashed", None)]
+    upgraded = replace(result(TABLE), not_tried=tuple(tables))
+    told = " ".join(as_text(upgraded).split())
+    assert f"2,000 tables, 2.0 GiB: {limit}. They are shop.t0, shop.t1, shop.t2 and 1,997 more (--format json names all)." in told
+    assert f"4 tables, at least 5 MiB: {packed}. They are shop.p0, shop.p1, shop.p2 and 1 more (--format json names all)." in told
+    assert "shop.alone: it is marked crashed." in told
+    assert "shop.t3" not in told
+    assert len(json.loads(as_json(upgraded))["not_tried"]) == 2005
+
+
+def test_the_limit_that_was_in_the_way_is_named() -> None:
+    sizes = {("s", f"t{number:03}"): 1000 for number in range(201)} | {("s", "large"): 5000, ("s", "largest"): 900_000}
+    many = _passed_over(sizes, _smallest(sizes, 500_000), 500_000)
+    assert set(many) == {("s", "t200"), ("s", "large"), ("s", "largest")}
+    assert "beyond the 200 smallest" in many["s", "large"]
+    assert many["s", "largest"].startswith("larger than --copy-limit (488 KiB)")
+    few = _passed_over(sizes, _smallest(sizes, 150_000), 150_000)
+    assert "which smaller tables use up" in few["s", "t199"]
+    assert len(few) == 53
+
+
+def test_a_unique_index_that_is_too_long_there_is_to_be_made_shorter() -> None:
+    told = remedy_of([Problem("CREATE TABLE", 1071, "Specified key was too long; max key length is 255 bytes")], quote_table("s", "t"), BY_DEFINITION)
+    assert "fewer characters" in told
+    assert "dump" not in told
 
 
 def test_nothing_tried_is_said() -> None:
