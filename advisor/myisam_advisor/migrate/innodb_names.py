@@ -20,6 +20,8 @@ ROW_NUMBER = "DB_ROW_ID"
 RESERVED_COLUMNS = frozenset({ROW_NUMBER, "DB_TRX_ID", "DB_ROLL_PTR"})
 # FULLTEXT indexes of InnoDB, and with them the name.
 WORDS_SINCE = (5, 6), (10, 0)
+# An index over more than the number is another error before: 10.5 and 10.11 were tried, and 10.8 brought indexes that are DESC, of which the same line asks.
+LOOKS_AT_PARTS_SINCE = (10, 8)
 DOCUMENT_COLUMN, DOCUMENT_INDEX, RESERVED_INDEX = "FTS_DOC_ID", "FTS_DOC_ID_INDEX", "GEN_CLUST_INDEX"
 
 
@@ -70,7 +72,7 @@ def document_index(structure: Structure, kind: ServerKind, table: Sql) -> Iterat
         fits = index.unique and index.name == DOCUMENT_INDEX and first == DOCUMENT_COLUMN
         if not fits or len(index.parts) > 1 or index.parts[0].descending:
             why = f"{index.name} is the name of InnoDB's own index for FULLTEXT: it must be UNIQUE, over {DOCUMENT_COLUMN} alone, in capitals, and not DESC"
-            old = fits and not (kind.is_mariadb or kind.keeps_dictionary)
+            old = fits and not kind.keeps_dictionary and not kind.since((8, 0), LOOKS_AT_PARTS_SINCE)
             yield Refusal(1280 if old else 1798, why, drop_index(table, index.name))
 
 

@@ -65,6 +65,7 @@ RESERVED = table(integer("DB_ROW_ID"), indexes=(index((0, 4), name="GEN_CLUST_IN
         (of_document((0, 8), name="fts_doc_id_index"), MARIADB, [1798]),
         (of_document((0, 8), (1, 10)), MARIADB, [1798]),
         (of_document((0, 8), (1, 10)), OLD, [1280]),
+        (of_document((0, 8), (1, 10)), replace(MARIADB, version=(10, 5)), [1280]),
         (table(number(), indexes=(index((0, 8), name="FTS_DOC_ID_INDEX"),)), MYSQL, []),
         (RESERVED, MYSQL, [1166, 1280, 1031]),
         (RESERVED, MARIADB, [1280, 1005, 1166]),
