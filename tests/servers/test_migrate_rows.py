@@ -143,6 +143,30 @@ def test_a_row_that_a_generated_column_refuses_is_told_and_shown(rows: PrivateSe
         assert altered(rows, "", to) == 0
 
 
+SHAPES = {
+    "no shape": ("v VARCHAR(20), g GEOMETRY AS (v) VIRTUAL", "INSERT INTO t (v) VALUES ('word')", 1416),
+    "another shape": ("v GEOMETRY, g POINT AS (v) VIRTUAL", "INSERT INTO t (v) VALUES (ST_GeomFromText('LINESTRING(0 0,1 1)'))", 1366),
+}
+
+
+@pytest.mark.parametrize("sql_mode", ["", "TRADITIONAL"])
+@pytest.mark.parametrize(("columns", "row", "expected"), SHAPES.values(), ids=SHAPES)
+def test_a_shape_that_is_computed_and_is_none_is_told_whatever_the_sql_mode(rows: PrivateServer, columns: str, row: str, expected: int, sql_mode: str) -> None:
+    """MySQL refuses the row."""
+    if "mariadb" not in rows.binaries.name:
+        pytest.skip("MySQL has no such row")
+    for to in engines(rows):
+        assert made(rows, columns, row, sql_mode="")
+        (change,) = [one for one in told(rows, sql_mode, to).changes if one.id == "generated-refused"]
+        assert "g is computed when the table is copied" in change.what
+        assert str(expected) in change.what
+        assert expected in errors_of(rows, f"SET SESSION sql_mode = '{sql_mode}'", *change.statement.rstrip(";").split("; "))
+        assert altered(rows, sql_mode, to) == expected
+        assert made(rows, columns, sql_mode="")
+        assert altered(rows, sql_mode, to) == errors_of(rows, row)[0] == 0
+        assert altered(rows, sql_mode, "MyISAM") == expected
+
+
 DOCUMENTS = {
     "from 1 on": ("(1, 'a'), (2, 'b')", 0, 0),
     "none": ("(0, 'a')", 182, 182),

@@ -130,7 +130,6 @@ CASES = {
     "a row too long for a compressed page": ("id INT PRIMARY KEY, " + ", ".join(f"c{n} CHAR(40)" for n in range(57)), "CHARSET=latin1 KEY_BLOCK_SIZE=2"),
     "prefixes as primary key": ("a TEXT NOT NULL, b TEXT NOT NULL, PRIMARY KEY (a(500), b(400)), " + ", ".join(f"c{n} TEXT NOT NULL" for n in range(342)), "CHARSET=latin1"),
     "document number that is signed": ("FTS_DOC_ID BIGINT NOT NULL, x TEXT, FULLTEXT (x)", ""),
-    "index of InnoDB's for documents over more": ("FTS_DOC_ID BIGINT UNSIGNED NOT NULL, y INT, x TEXT, FULLTEXT (x), UNIQUE FTS_DOC_ID_INDEX (FTS_DOC_ID, y)", ""),
     "index of InnoDB's for documents": ("a INT, x TEXT, FULLTEXT (x), KEY FTS_DOC_ID_INDEX (a)", ""),
     "row id, index of InnoDB's, FIXED": ("DB_ROW_ID INT, KEY GEN_CLUST_INDEX (DB_ROW_ID)", "ROW_FORMAT=FIXED"),
     "long part and index of InnoDB's": ("a VARCHAR(900), KEY (a), KEY GEN_CLUST_INDEX (a(10))", "CHARSET=latin1 ROW_FORMAT=COMPACT"),

@@ -1,7 +1,8 @@
 """Generated columns, which the copy computes anew: a row that was made under another sql_mode may stop it. No file tells of such rows.
 
 Tried on MySQL 8.0 and 9.7, MariaDB 10.5 to 11.8, for STORED and VIRTUAL columns, with and without an index, to InnoDB and to Aria: under each strict sql_mode the
-ALTER ends with the error that an INSERT of the row would; where sql_mode is not strict, none does.
+ALTER ends with the error that an INSERT of the row would; where sql_mode is not strict, none does. But of a VIRTUAL shape: MariaDB looks at its values when the
+table is copied, at no INSERT, and takes no wrong one whatever sql_mode is (10.5 and 11.8; MySQL refuses the INSERT).
 """
 
 from __future__ import annotations
@@ -10,21 +11,33 @@ from collections.abc import Iterator
 
 from myisam_advisor.migrate.change import Change, Subject, filled
 from myisam_advisor.texts.lists import listed
+from myisam_exporter.files import structure as types
 from myisam_exporter.server.sql import Sql, statement
 
 # NULL where there is none, out of range, cut off (MySQL, MariaDB), no value of its type (dates, numbers), divided by zero.
 CODES = "1048, 1264, 1265, 1406, 1292, 1366 or 1365"
+# No shape; one of another kind.
+OF_SHAPES = "1416 or 1366"
 
 
 def generated_changes(subject: Subject) -> Iterator[Change]:
-    """Of a table that has such columns, where sql_mode is strict."""
-    names = [column.name for column in subject.structure.columns if column.generated]
-    if names and subject.kind.strict:
-        yield Change(
-            "generated-refused",
-            f"{listed(names)} is computed anew for each row: one that was made under a less strict sql_mode may stop the copy (error {CODES}).",
-            _shown(subject),
+    """Of a table that has such columns, where sql_mode is strict; of MariaDB's shapes wherever."""
+    computed = [column for column in subject.structure.columns if column.generated]
+    shapes = [one for one in computed if one.type == types.GEOMETRY and one.generated == types.VIRTUAL]
+    said = []
+    if computed and subject.kind.strict:
+        names = listed([column.name for column in computed])
+        said.append(
+            f"{names} is computed anew for each row: one that was made under a less strict sql_mode may stop the copy (error {CODES})."
         )
+    if shapes and subject.kind.is_mariadb:
+        names = listed([column.name for column in shapes])
+        said.append(
+            f"{names} is computed when the table is copied, and at no INSERT: a row of which it is no such shape stops the copy, and the way back, "
+            f"whatever sql_mode is (error {OF_SHAPES})."
+        )
+    if said:
+        yield Change("generated-refused", " ".join(said), _shown(subject))
 
 
 def _shown(subject: Subject) -> Sql:

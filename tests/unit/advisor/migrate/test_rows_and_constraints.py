@@ -175,6 +175,14 @@ def test_generated_columns_have_their_note_and_others_have_none() -> None:
         assert "generated-refused" not in [one.id for one in changes(Subject(("s", "t"), structure, "InnoDB", kind))]
 
 
+def test_a_computed_shape_is_told_of_on_mariadb_under_each_sql_mode() -> None:
+    shape = Column("g", types.GEOMETRY, 4, 63, True, generated=types.VIRTUAL)
+    for column, kind, expected in ((shape, MARIADB, True), (replace(shape, generated=types.STORED), MARIADB, False), (shape, MYSQL, False)):
+        structure = replace(KEYED, columns=(*KEYED.columns, column))
+        found = [one for one in changes(Subject(("s", "t"), structure, "InnoDB", replace(kind, strict=False))) if one.id == "generated-refused"]
+        assert ["1416" in one.what for one in found] == [True] * expected
+
+
 def test_a_float_at_its_limit_is_told_of_where_mariadb_is_strict() -> None:
     floats = table(integer(), *(Column(name, types.FLOAT, 4, 63, True, float_limit=limit, generated=generated) for name, limit, generated in [("f", 99_999_999.99, ""), ("g", 0.0, ""), ("h", 1e20, ""), ("i", 999_999.99, "stored")]))
     for to in ("InnoDB", "Aria"):
