@@ -13,6 +13,7 @@ from typing import TypeGuard
 
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.factbase.nameless import NO_STATEMENT, is_nameless
+from myisam_advisor.remedies.amazon_rds import IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK
 from myisam_advisor.remedies.costs import Costs
 from myisam_advisor.remedies.disk_reserve import disk_limits
 from myisam_advisor.remedies.file_limits import limit_before, no_limit_suffices
@@ -31,11 +32,6 @@ from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.remedies.variable_origins import VariableOrigins
 from myisam_advisor.texts.templates import printable
 
-IN_PARAMETER_GROUP = (
-    "This server runs on Amazon RDS, which has no my.cnf and refuses SET GLOBAL (error 1227): set the variables in its parameter group, "
-    "and reboot the instance where a restart is asked for."
-)
-IN_PARAMETER_GROUP_BACK = "Give the parameter group its former values again."
 # mysqld-auto.cnf is read after all option files. Tried on MySQL 8.0 and 9.7: after a restart the persisted value is in force.
 PERSISTED_WINS = "What SET PERSIST wrote wins over my.cnf: look in performance_schema.persisted_variables."
 NOTHING_DONE = "There is no command here, so there is nothing to undo."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from myisam_advisor.remedies.amazon_rds import is_of_amazon
 from myisam_advisor.remedies.planners.base import FILE_LIMIT, PlanFacts
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of, numbers_in
@@ -12,7 +13,6 @@ from myisam_exporter.facts.values import number_of, numbers_in
 WAITS_FOR_SPACE = "Waiting for someone to free space"
 GROUP_APPLIER = "group_replication_applier"
 GROUP_CHANNELS = (GROUP_APPLIER, "group_replication_recovery")
-RDS_DATA = "/rdsdbdata/"
 PERSISTS_FROM = 80000
 # An index file and a data file each; two for each of ten partitions (the rule open-files-limit has the same).
 FILES_PER_TABLE, MOST_FILES_PER_TABLE = 2, 20
@@ -58,8 +58,8 @@ class ServerState:
 
     @cached_property
     def is_on_rds(self) -> bool:
-        """Whether Amazon runs it (RDS and Aurora), as its data directory tells."""
-        return str(self._known.all.single("server").get("data_directory") or "").startswith(RDS_DATA)
+        """Whether Amazon runs it (RDS and Aurora), as its directories tell."""
+        return is_of_amazon(self._known.all.single("server"), self._known.variables)
 
     @cached_property
     def is_cluster_node(self) -> bool | None:

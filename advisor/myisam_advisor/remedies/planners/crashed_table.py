@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
+from myisam_advisor.remedies.amazon_rds import is_of_amazon
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned, is_felt_unsorted
 from myisam_advisor.remedies.rebuild_times import check_and_repair_last
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
@@ -24,6 +25,7 @@ from myisam_exporter.facts.values import numbers_in
 
 # Other characters stand in file names as codes.
 _PLAIN = re.compile(r"[0-9A-Za-z_]+")
+COPY_WHEN = "between FLUSH TABLES and CHECK TABLE"
 NO_RECOVERY = ("", "0", "OFF", "NONE")
 # There on every system, and kept over a restart of the machine; mktemp makes a directory in it for its owner alone. How much room it has is not known:
 # it may be on the disk of the system, so only a small copy goes there.
@@ -37,6 +39,7 @@ DATA_DICTIONARY_FROM = 80000  # MySQL keeps no .frm from then on, but a .sdi bes
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """The copy, CHECK and REPAIR; nothing where only the number of crashed tables is known."""
+    by_snapshot = is_of_amazon(context.facts.single("server"), context.known.variables)
     if row.get("table_name") is None:
         return Plan(
             {
@@ -46,6 +49,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
                 "recovery": "",
                 "copied_to": "",
                 "partitions_alone": False,
+                "by_snapshot": by_snapshot,
             }
         )
     schema, table = str(row["schema_name"]), str(row["table_name"])
@@ -59,7 +63,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     by_table = (CheckTable(name), RepairTable(name, by_definition=row.get("header_problem") is not None))
     by_partition = (CheckPartitions(name, partitions), RepairPartitions(name, partitions=partitions))
     closed = FlushTables((name,))
-    backup = _backup(schema, table, backup_bytes, context)
+    backup = _snapshot(schema, table) if by_snapshot else _backup(schema, table, backup_bytes, context)
     # A remark belongs to the statement behind it, a line for a shell stands alone.
     copied: tuple[Command, ...] = (closed, backup) if isinstance(backup, ShellLine) else (backup, closed)
     commands = (*copied, *(by_partition if partitions else by_table))
@@ -75,6 +79,7 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
         "recovery": "" if recovery in NO_RECOVERY else printable(recovery),
         "copied_to": BACKUPS if isinstance(backup, ShellLine) else "",
         "partitions_alone": bool(partitions),
+        "by_snapshot": by_snapshot,
     }
     return Plan(values, commands)
 
@@ -94,21 +99,26 @@ def _files(context: PlanContext) -> str:
     return ".MYI, .MYD and .sdi" if context.version_number else ".MYI, .MYD and .frm or .sdi"
 
 
+def _snapshot(schema: str, table: str) -> Command:
+    """What Amazon offers in the place of a copy."""
+    label = printable(object_name(schema, table))
+    return remark(f"{COPY_WHEN}, take a snapshot of the instance: nobody can copy the files of {label} there")
+
+
 def _backup(schema: str, table: str, backup_bytes: float | None, context: PlanContext) -> Command:
     """The line for a shell on the server's machine, which shows the room, then where the copy will be; a remark where no line can be written, or one that could fill a disk."""
     directory = context.facts.single("server").get("data_directory")
     free = context.number("host", "data_directory_free_bytes")
     label, files = printable(object_name(schema, table)), _files(context)
-    when = "between FLUSH TABLES and CHECK TABLE"
     by_hand = f"copy the files of {label} ({files}) from the data directory to a disk with room for them, outside of it"
     if backup_bytes is not None and free is not None and backup_bytes > free:
         room = f"this one has {size(free)} free"
-        return remark(f"{when}, copy the files of {label} ({files}, {size(backup_bytes)}) to another disk: {room}")
+        return remark(f"{COPY_WHEN}, copy the files of {label} ({files}, {size(backup_bytes)}) to another disk: {room}")
     if backup_bytes is None or backup_bytes > SMALL_BYTES:
-        return remark(f"{when}, {by_hand}" + ("" if backup_bytes is None else f": {size(backup_bytes)}"))
+        return remark(f"{COPY_WHEN}, {by_hand}" + ("" if backup_bytes is None else f": {size(backup_bytes)}"))
     is_path = isinstance(directory, str) and directory.startswith("/") and directory.isprintable()
     if not is_path or not all(_PLAIN.fullmatch(part) for part in (schema, table)):
-        return remark(f"{when}, {by_hand}")
+        return remark(f"{COPY_WHEN}, {by_hand}")
     stem = str(PurePosixPath(str(directory), schema, table))
     place = f"{BACKUPS}/{schema}.{table}.XXXXXX"
     if files.endswith(".sdi"):
