@@ -194,11 +194,15 @@ def _gap(gap: Gap) -> Text:
     causes = "; ".join(gap.causes[:CAUSES_PER_GAP])
     more = len(gap.causes) - CAUSES_PER_GAP
     said = Text()
+    named = len(gap.rules) <= NAMED_PER_GAP
     if gap.rules:
-        named = len(gap.rules) <= NAMED_PER_GAP
         said.append(", ".join(gap.rules) if named else f"{len(gap.rules)} rules", style="yellow")
         said.append(": ")
-    said.append(printable(f"{causes}{f'; and {more} more (-v)' if more > 0 else ''}"))
+    # Where nothing is to be done about it but to give the facts, it has to be found out which.
+    hint = (
+        f"; and {more} more (-v)" if more > 0 else " (-v says what each lacks)" if not named and not gap.remedy else ""
+    )
+    said.append(printable(f"{causes}{hint}"))
     if gap.remedy:
         said.append(printable(f"  ->  {gap.remedy}"))
     return said
