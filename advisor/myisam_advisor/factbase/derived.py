@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from string import ascii_letters
@@ -155,11 +156,13 @@ def _derived_totals(facts: FactSet) -> FactRows | None:
 
 
 def _derived_server(facts: FactSet) -> FactRows | None:
-    known = facts.single("server")
+    present = facts.single("server")
+    variables = facts.tables["variable"].by_name("value")
+    known = present | _told_by_itself(present, variables, facts.tables["status"].by_name("value"))
     # People write "MariaDB" here too; the server itself does not.
     said = known.get("flavour")
     derived: dict[str, Value] = {"flavour": said.lower()} if isinstance(said, str) else {}
-    version = _version(known)
+    version = _version(known, str(variables.get("version_comment") or ""))
     if version is not None:
         # MySQL went from 9 to calendar versions; these are MariaDB's alone.
         flavour = "mariadb" if version.number[0] in MARIADB_MAJORS else version.flavour
@@ -172,16 +175,28 @@ def _derived_server(facts: FactSet) -> FactRows | None:
             "version": plain.removeprefix(_GREETING) if flavour == "mariadb" else plain,
         }
     completed = known | derived
-    return None if completed == known else _rows(facts, "server", [completed])
+    return None if completed == present else _rows(facts, "server", [completed])
 
 
-def _version(known: Row) -> ServerVersion | None:
+def _told_by_itself(known: Row, variables: Mapping[str, Value], status: Mapping[str, Value]) -> dict[str, Value]:
+    """What SHOW VARIABLES and SHOW STATUS say of the server: whoever copied them into a file need not say it again."""
+    told: dict[str, Value] = {}
+    version, uptime = variables.get("version"), status.get("Uptime")
+    # A number has lost its last zero: 10.10 and 10.1 are the same.
+    if isinstance(version, str) and known.get("version") is None and known.get("version_number") is None:
+        told["version"] = version
+    if isinstance(uptime, int | float) and uptime >= 0 and known.get("uptime_seconds") is None:
+        told["uptime_seconds"] = uptime
+    return told
+
+
+def _version(known: Row, comment: str) -> ServerVersion | None:
     """The version that is told, while its number is not."""
     text = known.get("version")
     if not isinstance(text, str) or known.get("version_number") is not None:
         return None
     try:
-        version = parse_version(_without_name(text), text)
+        version = parse_version(_without_name(text), text + comment)
     except (UserError, ValueError):  # ValueError: more digits than Python reads
         return None
     return None if version.as_number > MAXIMUM_VERSION_NUMBER else version
