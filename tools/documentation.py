@@ -126,6 +126,10 @@ def rule_page(rule: Rule) -> str:
         facts = dict.fromkeys(f"- {one.fact}" for one in rule.not_quiet_without)
         parts.append("\n".join(["## Not quiet without, unless others exclude it\n", *facts]) + "\n")
     parts.append(f"## Query\n\n```sql\n{rule.query.strip()}\n```\n")
+    if rule.details:
+        parts.append(
+            f"## What is said beside it\n\nAsked where something is found.\n\n```sql\n{rule.details_in_sql}\n```\n"
+        )
     if rule.not_if:
         queries = "\n".join(f"{condition.when.strip()};" for condition in rule.not_if)
         parts.append(

@@ -42,7 +42,7 @@ def steps(name: str, document: dict[str, Any], times: int) -> list[int]:
 
     taken = []
     database.set_progress_handler(count, STEPS)
-    for statement in (rule.query, *(one.when for one in rule.not_if)):
+    for statement in rule.statements:
         database.execute(statement, {**rule.values(), "interval_seconds": facts.interval_seconds}).fetchall()
         taken.append(counted[0] + ONCE)
         counted[0] = 0

@@ -84,6 +84,14 @@ class Decider:
 
 
 @dataclass(frozen=True, slots=True)
+class Undecided:
+    """What is said where the query's verdict is NULL: what is needed, a fact before all else, and how to have it. Both are templates."""
+
+    needs: str
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Quote:
     """A measurement that a finding quotes: a workload of a trial, under the variant that the rule recommends on some flavours."""
 
@@ -165,6 +173,8 @@ class Rule:
     not_in_version: str = ""
     applicable: tuple[Applicability, ...] = ()
     not_if: tuple[Contradiction, ...] = ()
+    undecided: Undecided | None = None
+    details: tuple[str, ...] = ()
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     commands: tuple[str, ...] = ()
@@ -193,6 +203,16 @@ class Rule:
     def is_for_speed(self) -> bool:
         """Whether its remedy is there to make statements faster; what gives memory back, or keeps data safe, pays without that."""
         return bool(self.resource or self.measured or self.proof)
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """All SQL that is asked of facts to judge by, and to say what was found."""
+        return (self.query, *self.details, *(condition.when for condition in self.not_if))
+
+    @property
+    def details_in_sql(self) -> str:
+        """The queries of its details as one text."""
+        return "\n".join(f"{statement.strip()};" for statement in self.details)
 
     def values(self) -> dict[str, Value]:
         """The parameters' values, by name."""
@@ -333,6 +353,8 @@ def _build(path: Path, content: Mapping[str, Any]) -> Rule:
         not_in_version=applies.get("otherwise", ""),
         applicable=tuple(Applicability(**entry) for entry in content.get("applicable", [])),
         not_if=tuple(Contradiction(**entry) for entry in content.get("not_if", [])),
+        details=tuple(content.get("details", [])),
+        undecided=Undecided(**content["undecided"]) if "undecided" in content else None,
         parameters={name: Parameter(**entry) for name, entry in content.get("parameters", {}).items()},
         evidence=tuple(Evidence(**entry) for entry in content.get("evidence", [])),
         commands=tuple(content.get("commands", [])),

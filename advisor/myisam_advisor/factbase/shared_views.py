@@ -94,6 +94,20 @@ VIEWS = (
         """,
     ),
     View(
+        "write_statements",
+        "One row: statements that change rows, of any engine; those that a replica applies are among them.",
+        {
+            "per_second": "How many; unknown where none of their kinds is counted.",
+            "inserted_share": "Share of those that insert or load rows, without REPLACE; unknown where none is run.",
+        },
+        """
+        SELECT SUM(per_second) AS per_second,
+               SUM(per_second) FILTER (WHERE name IN ('Com_insert', 'Com_insert_select', 'Com_load')) * 1.0 / NULLIF(SUM(per_second), 0) AS inserted_share
+          FROM status WHERE name IN ('Com_insert', 'Com_insert_select', 'Com_load', 'Com_replace', 'Com_replace_select',
+                                     'Com_update', 'Com_update_multi', 'Com_delete', 'Com_delete_multi')
+        """,
+    ),
+    View(
         "key_cache_requests",
         "How much is asked of each key cache, beside what is asked of all of them.",
         {
@@ -186,6 +200,9 @@ VIEWS = (
             "running_statements": "Statements that wait for no lock, a replica's applier with them.",
             "running_seconds": "How long the longest of them has run, but for an applier; unknown where that is less than the first has waited.",
             "sleeping_seconds": "How long a connection has slept at most; unknown where that is less than the first has waited.",
+            "acknowledging_threads": "Statements that hold what they wrote until a replica has acknowledged it (semi-synchronous replication); unknown where none is seen.",
+            "acknowledging_seconds": "How long the first of them has waited.",
+            "says_source": "1 where the server says source and replica, and not master and slave; unknown where none is seen.",
         },
         """
         SELECT s.waits_per_second, s.immediate_per_second, s.waits, s.immediate, s.waits_per_second * 1.0 / NULLIF(s.waits_per_second + s.immediate_per_second, 0) AS wait_share,
@@ -193,7 +210,8 @@ VIEWS = (
                m.threads_running * 1.0 / NULLIF(s.questions, 0) AS statement_seconds,
                m.threads_running - (m.cpu_user_ratio + m.cpu_system_ratio) AS waiting_connections, (SELECT idle FROM processors) AS idle,
                p.working_connections, p.running_statements, iif(p.running_seconds >= p.longest_seconds, p.running_seconds, NULL) AS running_seconds,
-               iif(p.sleeping_seconds >= p.longest_seconds, p.sleeping_seconds, NULL) AS sleeping_seconds
+               iif(p.sleeping_seconds >= p.longest_seconds, p.sleeping_seconds, NULL) AS sleeping_seconds,
+               p.acknowledging_threads, p.acknowledging_seconds, p.says_source
           FROM (SELECT MAX(per_second) FILTER (WHERE name = 'Questions') AS questions,
                        MAX(per_second) FILTER (WHERE name = 'Table_locks_waited') AS waits_per_second,
                        MAX(per_second) FILTER (WHERE name = 'Table_locks_immediate') AS immediate_per_second,
@@ -201,8 +219,10 @@ VIEWS = (
                   FROM status) AS s LEFT JOIN mysqld AS m,
                (SELECT SUM(threads) FILTER (WHERE waits) AS waiting_threads, MAX(longest_seconds) FILTER (WHERE waits) AS longest_seconds,
                        SUM(threads) FILTER (WHERE works) AS working_connections, SUM(threads) FILTER (WHERE runs) AS running_statements,
-                       MAX(longest_seconds) FILTER (WHERE runs AND NOT is_replicas) AS running_seconds, MAX(longest_seconds) FILTER (WHERE sleeps) AS sleeping_seconds
-                  FROM (SELECT *, state IN ('Locked', 'Table lock', 'Waiting for table level lock') AS waits
+                       MAX(longest_seconds) FILTER (WHERE runs AND NOT is_replicas) AS running_seconds, MAX(longest_seconds) FILTER (WHERE sleeps) AS sleeping_seconds,
+                       SUM(threads) FILTER (WHERE acknowledges) AS acknowledging_threads, MAX(longest_seconds) FILTER (WHERE acknowledges) AS acknowledging_seconds,
+                       MAX(state LIKE '%replica') FILTER (WHERE acknowledges) AS says_source
+                  FROM (SELECT *, state IN ('Locked', 'Table lock', 'Waiting for table level lock') AS waits, state LIKE 'Waiting for semi-sync ACK%' AS acknowledges
                           FROM connections)) AS p
         """,
     ),
@@ -301,6 +321,25 @@ VIEWS = (
                        MAX(per_second) FILTER (WHERE name = 'Handler_read_rnd_next') AS scanned, MAX(per_second) FILTER (WHERE name = 'Select_scan') AS scans,
                        MAX(per_second) FILTER (WHERE name = 'Select_full_join') AS joins
                   FROM status) AS s LEFT JOIN mysqld AS m
+        """,
+    ),
+    View(
+        "row_reads",
+        "One row: how statements read rows, of any engine.",
+        {
+            "all_scanned_per_second": "Rows read by scans, those of temporary tables among them.",
+            "temporary_per_second": "Rows written to temporary tables; unknown on MySQL.",
+            "by_index_per_second": "Rows read by an index, or by their place.",
+            "scans_per_second": "Scans of the first table of a statement.",
+            "full_joins_per_second": "Joins that read a whole table for each row of another.",
+        },
+        """
+        SELECT MAX(per_second) FILTER (WHERE name = 'Handler_read_rnd_next') AS all_scanned_per_second,
+               MAX(per_second) FILTER (WHERE name = 'Handler_tmp_write') AS temporary_per_second,
+               SUM(per_second) FILTER (WHERE name IN ('Handler_read_key', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_first', 'Handler_read_last',
+                                                      'Handler_read_rnd')) AS by_index_per_second,
+               MAX(per_second) FILTER (WHERE name = 'Select_scan') AS scans_per_second, MAX(per_second) FILTER (WHERE name = 'Select_full_join') AS full_joins_per_second
+          FROM status
         """,
     ),
     View(

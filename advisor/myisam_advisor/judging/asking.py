@@ -21,6 +21,7 @@ from myisam_advisor.judging.objections import Objections
 from myisam_advisor.judging.resolver import Candidate
 from myisam_advisor.judging.set_back import SetBack
 from myisam_advisor.judging.told import Told
+from myisam_advisor.judging.undecided import what_it_lacks
 from myisam_advisor.texts.templates import TextError, count, object_name
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.look.fact_set import FactSet
@@ -191,21 +192,28 @@ class Inquiry:
             most = count(MAXIMUM_FINDINGS_PER_RULE)
             self.cut_short.append(f"{rule.id} found more than {most}: the others are not shown.")
         found = [_candidate(rule, row) for row in result.dictionaries() if row.get("verdict", 1) != 0]
-        try:
-            remaining = self._uncontradicted(rule, found, parameters)
-        except (TextError, *FAULTS) as error:
-            return self.known_faults.fault(rule, f"texts that work: {error}", error)
         candidates: list[Candidate] = []
         undecided: list[NotEvaluated] = []
-        for candidate in remaining:
-            if candidate.row.get("verdict", 1) is None:
-                undecided.append(self._undecided(candidate))
-            else:
-                candidates.append(candidate)
+        try:
+            for candidate in self._uncontradicted(rule, found, parameters):
+                if candidate.row.get("verdict", 1) is None:
+                    undecided.append(self._undecided(candidate))
+                else:
+                    candidates.append(candidate)
+        except (TextError, *FAULTS) as error:
+            return self.known_faults.fault(rule, f"texts that work: {error}", error)
         if candidates:
             self.undecided += undecided
-            return candidates
+            return self._with_details(rule, candidates, parameters)
         return _together(undecided) if undecided else []
+
+    def _with_details(self, rule: Rule, found: list[Candidate], parameters: Mapping[str, Value]) -> list[Candidate]:
+        """Each with what is said of it beside what it was found by: where nothing is found, nobody asks for that."""
+        beside: dict[str, Value] = {}
+        for statement in rule.details:
+            result = self._query(statement, parameters, 1)
+            beside |= next(iter(result.dictionaries()), dict.fromkeys(result.columns))
+        return [replace(one, row={**beside, **one.row}) for one in found] if beside else found
 
     def _parameters(self, rule: Rule) -> dict[str, Value]:
         return {**rule.values(), "interval_seconds": self.facts.interval_seconds}
@@ -232,9 +240,9 @@ class Inquiry:
         return (row.get("schema_name"), row.get("table_name")) in self._tables
 
     def _undecided(self, candidate: Candidate) -> NotEvaluated:
-        """What the rule's own query says that it lacks. Of a fact that is known to be out of sight the reason is said, as of `needs`."""
-        row, rule = candidate.row, candidate.rule.id
-        needs, how = str(row.get("needs") or "facts that are unknown here"), str(row.get("how") or "")
+        """What the rule says that it lacks. Of a fact that is known to be out of sight the reason is said, as of `needs`."""
+        rule = candidate.rule.id
+        needs, how = what_it_lacks(candidate)
         if not self._names.is_fact(needs) or self._names.is_known(needs):
             return NotEvaluated(rule, needs, how, object=candidate.object)
         why, remedy = self._names.why(needs)

@@ -30,6 +30,6 @@ class SetBack:
 
     def _read_by(self, rule: Rule) -> Iterator[str]:
         parameters: Mapping[str, Value] = {**rule.values(), "interval_seconds": None}
-        for statement in (rule.query, *(objection.when for objection in rule.not_if)):
+        for statement in rule.statements:
             for table, columns in self._database.columns_read(statement, parameters).items():
                 yield from (f"{table}.{column}" for column in columns)

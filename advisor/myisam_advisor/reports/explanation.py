@@ -70,6 +70,8 @@ def explain_rule(
 
 def _queries(rule: Rule) -> Iterable[str]:
     yield "Query\n" + textwrap.indent(rule.query, "  ")
+    if rule.details:
+        yield "What is said beside it\n" + textwrap.indent(rule.details_in_sql, "  ")
     if rule.not_if:
         queries = "\n".join(f"{condition.when.strip()};" for condition in rule.not_if)
         yield "Not if this gives a row\n" + textwrap.indent(queries, "  ")

@@ -83,6 +83,7 @@ class RuleView:
     thresholds: tuple[tuple[str, str, str], ...]
     needs: tuple[str, ...]
     query: str
+    details: str
     silencing: str
     sources: tuple[Sequence[str], ...]
     configuration: str
@@ -132,6 +133,7 @@ def rule_view(rule: Rule, look: Look | None, links: Links, *, paths: bool) -> Ru
         thresholds=tuple((name, threshold(one), one.why) for name, one in rule.parameters.items()),
         needs=tuple(map(need_in_words, rule.needs)),
         query=rule.query.strip(),
+        details=rule.details_in_sql,
         silencing="\n".join(f"{condition.when.strip()};" for condition in rule.not_if),
         sources=tuple(_ADDRESS.split(source) for source in rule.sources),
         configuration=configuration(rule),

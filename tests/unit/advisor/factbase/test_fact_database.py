@@ -85,14 +85,16 @@ FOR_SITES = ("table_activity", "index_parts")
 
 @pytest.mark.parametrize("view", [view for view in VIEWS if view.name not in FOR_SITES], ids=lambda view: view.name)
 def test_several_rules_or_several_parts_ask_a_view(view: View) -> None:
-    queries = [text for rule in shipped_rules() for text in (rule.query, *(one.when for one in rule.not_if))]
+    queries = [text for rule in shipped_rules() for text in rule.statements]
     assert sum(len(re.findall(rf"\b(?:FROM|,) (?:\w+ AS \w+, )*{view.name}\b", text)) for text in queries) >= 2
 
 
 def test_where_nothing_is_known_a_view_knows_nothing() -> None:
     with open_database(facts_from_document({"schema": 1})) as guarded:
-        assert guarded.query("SELECT * FROM table_lock_waits").rows == [(None,) * 14]
+        assert guarded.query("SELECT * FROM table_lock_waits").rows == [(None,) * 17]
         assert guarded.query("SELECT * FROM lock_waits").rows == [(None,) * 4]
+        assert guarded.query("SELECT * FROM write_statements").rows == [(None,) * 2]
+        assert guarded.query("SELECT * FROM row_reads").rows == [(None,) * 5]
         assert guarded.query("SELECT * FROM own_reads").rows == [(None,) * 3]
         assert guarded.query("SELECT * FROM server_load").rows == [(None,) * 8]
         assert guarded.query("SELECT * FROM sent_rows").rows == [(None,) * 6]

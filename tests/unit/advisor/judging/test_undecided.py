@@ -108,3 +108,24 @@ def test_of_a_fact_that_cannot_be_seen_the_reason_is_told_with_its_own_remedy() 
     assert (memory.how, memory.why) == ("stand beside it", far)
     (words,) = judged(lacking("cache", "a cache that is filled", "wait"), facts=replace(FACTS, unknown=unknown)).not_evaluated
     assert (words.needs, words.how, words.why) == ("a cache that is filled", "wait", "")
+
+
+def test_what_an_undecided_rule_lacks_is_a_text(tmp_path: Path) -> None:
+    query = "SELECT NULL AS verdict, 'a' AS schema_name, 'b c' AS table_name, 1234567 AS rows, NULL AS seconds"
+    texts = {"needs": "the lock of {{ object }}\n{% if seconds is none %}({{ rows | count }} rows){% endif %}", "how": "{% if seconds %}wait{% endif %}"}
+    (lacking,) = outcome(tmp_path, query=query, scope="table", undecided=texts).not_evaluated
+    assert (lacking.needs, lacking.how) == ("the lock of a.`b c` (1,234,567 rows)", "")
+    (plain,) = outcome(tmp_path, query=query, undecided={"needs": "{{ seconds or '' }}"}).not_evaluated
+    assert plain.needs == "facts that are unknown here"
+    # A fact that is out of sight is told with its reason, as one that the query names.
+    (fact,) = outcome(tmp_path, query=query, undecided={"needs": "host.cpu_count", "how": "look there"}).not_evaluated
+    assert (fact.needs, fact.how) == ("host.cpu_count (not in the facts file)", "look there")
+
+
+def test_details_stand_beside_what_was_found_and_are_asked_only_then(tmp_path: Path) -> None:
+    details = ["SELECT 2 AS one, 3 AS two", "SELECT name AS nobody FROM key_cache"]
+    found = outcome(tmp_path, finding="{{ one }}, {{ two }}, {{ nobody is none }}", details=details)
+    assert [one.message for one in found.findings] == ["1, 3, True"], "what it was found by is not what a detail says"
+    broken = ["SELECT no_such_fact FROM host"]
+    assert outcome(tmp_path, query="SELECT 1 AS one WHERE 0", details=broken).quiet == ["own-rule"]
+    assert [one.needs for one in outcome(tmp_path, query="SELECT 1 AS one", details=broken).not_evaluated] != []
