@@ -29,6 +29,7 @@ from myisam_advisor.migrate.table_spaces import named_tablespace
 from myisam_advisor.migrate.tables import FoundTable, find_tables
 from myisam_advisor.migrate.times import Machine
 from myisam_advisor.proofs.proof import server_key
+from myisam_exporter.collectors.disk_space import temporary_space
 from myisam_exporter.collectors.host import read_host
 from myisam_exporter.collectors.schema_disks import own_disks
 from myisam_exporter.errors import UserError
@@ -83,7 +84,16 @@ def looked_at(
     free_bytes = _free_bytes(directory)
     own = _own_disks(directory, location.owner)
     server = server_key(variables.get("hostname"), variables.get("port"), variables.get("datadir"))
-    machine = Machine(_available_bytes(directory, proc), cache_bytes, rates, time.time(), free_bytes, server, own)
+    machine = Machine(
+        _available_bytes(directory, proc),
+        cache_bytes,
+        rates,
+        time.time(),
+        free_bytes,
+        server,
+        own,
+        _temporary_free_bytes(variables),
+    )
     predictions = predict(tables, to, here, later, machine)
     idle = {one.name: one.idle_seconds for one in found.tables if one.idle_seconds is not None}
     return Migration(
@@ -159,6 +169,11 @@ def _with_members_in_shared_files(tables: Sequence[FoundTable], kind: ServerKind
 def _available_bytes(directory: Path, proc: Path) -> float | None:
     sample = read_host(proc, Path("/sys"), directory)
     return None if isinstance(sample, Unknown) else float(sample.memory_available_bytes)
+
+
+def _temporary_free_bytes(variables: Mapping[str, str]) -> float | None:
+    found = temporary_space(variables.get("tmpdir", ""))
+    return None if isinstance(found, Unknown) else found.free_bytes
 
 
 def _own_disks(directory: Path, owner: int | None) -> dict[str, int | None]:

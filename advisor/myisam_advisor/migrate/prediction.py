@@ -191,7 +191,7 @@ def _one(
         structure=table.structure,
         to=to,
         errors=tuple(errors),
-        changes=(*limits(table.name[0], to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)),
+        changes=(*limits(table, to, here, machine, after, lasts), *long, *alive, *_changes(subject, target)),
         contents=table.contents,
         lasting=lasts,
         bytes_after=after,

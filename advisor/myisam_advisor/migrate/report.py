@@ -36,8 +36,8 @@ ESCAPED_NAMES = (
 ELSEWHERE = "by what took how long on another machine: on yours half or four times of that; trial engine measures yours"
 # What somebody has to look at, table by table.
 NAMED = frozenset({
-    "merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked", "disk-full", "statement-time", "generated-refused", "document-numbers",
-    "row-beyond-log", "foreign-key-alive", "float-limit", "counter-beyond", "hash-prefix", "check-refused", "dates-lost",
+    "merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked", "disk-full", "tmpdir-full", "statement-time", "generated-refused",
+    "document-numbers", "row-beyond-log", "foreign-key-alive", "float-limit", "counter-beyond", "hash-prefix", "check-refused", "dates-lost",
     "default-lost", "members-misread",
 })  # fmt: skip
 

@@ -16,6 +16,7 @@ from myisam_advisor.migrate.places import NOT_GIVEN_BACK
 from myisam_advisor.migrate.prediction import Migration, Prediction
 from myisam_advisor.migrate.replication import of_replication
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
+from myisam_advisor.migrate.sort_files import ENDS_SO, TEMPORARY_FULL, WITHOUT_FILES
 from myisam_advisor.migrate.unchanged import (
     ALIKE,
     forgets,
@@ -47,6 +48,7 @@ TO_LOOK_AT = frozenset({
 HELD = {
     "merge-members": "Make a view of the members first, with UNION ALL.",
     DISK_FULL: "Make room first.",
+    TEMPORARY_FULL: "Make room there, or set that, and make this script again.",
     MISREAD: "Make this script again then.",
     "read-only": "Run here, it would leave a transaction that the source does not have.",
 }
@@ -56,6 +58,7 @@ STOPS = statement("SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE NOT ({}))
 # MyISAM's writes do so, whatever the server; a KILL of them ended MySQL 8.0 and 9.7 by SIGSEGV each time (docs/decisions/037-migrations-from-files.md).
 WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: make room."
 ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."
+SORTS_IN_FILES = f"The copy is sorted in files of tmpdir, not of innodb_tmpdir: where that has no room it ends with {ENDS_SO}. {WITHOUT_FILES} needs none."
 # information_schema has no members, and LOAD_FILE no file that is not everybody's to read.
 OF_MERGES = """\
 ALTER TABLE ... UNION of a MERGE table that is there by now is seen behind the ALTER of its new member alone (error 1231): until the statement at Back \
@@ -145,6 +148,8 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
     yield in_prose(WAITS_FOR_ROOM)
     if migration.here.keeps_dictionary:
         yield in_prose(ENDS_THE_SERVER)
+    if migration.to == INNODB and migration.here.sorts_copies:
+        yield in_prose(SORTS_IN_FILES)
     if migration.to == INNODB and (kept := _kept_copies(migration.here)):
         yield in_prose(kept)
     for name, why in migration.killed:

@@ -29,7 +29,7 @@ REPORTED = "reported: 3 days for 4 GB with 2 GB of memory"
 class Machine:
     """What of the machine decides how long a copy lasts, and whether it ends: memory that is free, the new engine's cache, what was measured here, the disk.
 
-    `own_disks` is what those databases have free whose directory is another file system than the data directory's.
+    `own_disks` is what those databases have free whose directory is another file system than the data directory's, `temporary_free_bytes` what tmpdir has.
     `server` tells one server from another (proof.server_key); empty, no table is known again.
     """
 
@@ -40,6 +40,7 @@ class Machine:
     disk_free_bytes: float | None = None
     server: str = ""
     own_disks: Mapping[str, int | None] = field(default_factory=dict)
+    temporary_free_bytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,12 @@ class DiskSpaceCollector(Collector[FreeSpace]):
 def _temporary(variables: Variables | Unknown) -> Space | Unknown:
     if isinstance(variables, Unknown):
         return variables
-    places = [Path(place) for place in variables.values.get("tmpdir", "").split(":") if place]
+    return temporary_space(variables.values.get("tmpdir", ""))
+
+
+def temporary_space(tmpdir: str) -> Space | Unknown:
+    """What the server's tmpdir has free: of several, which `:` parts, that with the least."""
+    places = [Path(place) for place in tmpdir.split(":") if place]
     try:
         told = [space_of(place) for place in places]
     except OSError as error:

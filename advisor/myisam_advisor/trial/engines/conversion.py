@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from dataclasses import replace
 
 from myisam_advisor.catalogue.copy_work import copy_work
-from myisam_advisor.remedies.engine_change import engine_change
+from myisam_advisor.errors import TrialError
+from myisam_advisor.remedies.engine_change import INNODB, engine_change
 from myisam_advisor.trial.engines.result import Conversion, Refusal
 from myisam_advisor.trial.engines.settings import MYISAM
 from myisam_advisor.trial.engines.stage import EngineServer, Rows, error_words, named, server_error, text_of
+from myisam_advisor.trial.private.full_disks import full, says_full
 from myisam_advisor.trial.tables.sources import DATA, INDEX, Source, header_of
 from myisam_exporter.files.fulltext_pages import sample_open_words
 
 MOST_WARNINGS = 5
 # CR_SERVER_GONE_ERROR, CR_SERVER_LOST: the server died of it.
 GONE = (2006, 2013)
+# ER_RECORD_FILE_FULL: of InnoDB the disk is, of MyISAM and Aria the table's pointers may be.
+FULL = 1114
 
 
 def as_it_is(table: Source, to: str, rows: Rows) -> Conversion:
@@ -42,6 +47,9 @@ def converted(one: EngineServer, table: Source, before: Rows) -> Conversion:
         seconds, warnings = _altered(one, table)
     except server_error() as error:
         number, message = error_words(error)
+        if says_full(message) or (one.engine == INNODB and number == FULL):
+            # Of the trial's own disk: it says nothing of the table.
+            raise TrialError(full(tempfile.gettempdir())) from error
         if number in GONE:
             one.start_again()
             message = f"{message}; the server died, and was started again"

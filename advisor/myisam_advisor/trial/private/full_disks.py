@@ -24,7 +24,9 @@ PATIENCE_SECONDS = 5.0
 LOOK_SECONDS = 0.5
 # Of strerror(3) in the C locale, which is the private server's, and of mysys/errors.c and InnoDB. MariaDB takes 122 for an error of a handler's, and names it so.
 QUOTA_WORDS = ("Disk quota exceeded", f"Errcode: {errno.EDQUOT}", f"errno {errno.EDQUOT}")
-FULL_WORDS = ("No space left on device", "out of disk space", "Disk is full", "Disk got full", *QUOTA_WORDS)
+# Of ALTERs to InnoDB: MySQL 9.7 (error 3675), and MariaDB 10.11, 11.4 and 11.8 (1296), which sort in files of their tmpdir.
+OF_ALTERS = ("as disk is full", "Temp file write failure")
+FULL_WORDS = ("No space left on device", "out of disk space", "Disk is full", "Disk got full", *OF_ALTERS, *QUOTA_WORDS)
 
 
 def full(place: str | Path) -> str:

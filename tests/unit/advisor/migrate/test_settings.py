@@ -16,7 +16,7 @@ from myisam_advisor.migrate.tables import FoundTable
 from myisam_advisor.migrate.times import Machine
 from myisam_advisor.migrate.unchanged import forgets, reads_only, writes_again
 from myisam_advisor.migrate.way_back import back
-from myisam_exporter.files.structure import BTREE, Index, Part, Structure
+from myisam_exporter.files.structure import BTREE, LONG_UNIQUE, Index, Part, Structure
 from tests.support.read_comments import read
 from tests.unit.advisor.catalogue.test_copy_work import WORK
 from tests.unit.advisor.reports.test_json_documents import assert_keeps
@@ -24,6 +24,7 @@ from tests.unit.advisor.reports.test_json_documents import assert_keeps
 from .test_migrate import MARIADB, MYSQL, OLD, index, integer, table, text
 
 DEPRECATED = {"innodb_file_format": "", "innodb_large_prefix": "", "innodb_strict_mode": "ON"}
+SORTS = replace(MARIADB, sorts_copies=True)
 LONG_KEY = table(text("v", 1000), indexes=(index((0, 800)),))
 ONE_FILE = {"innodb_file_per_table": "OFF"}
 BARRACUDA = {"innodb_file_format": "Barracuda", "innodb_strict_mode": "ON"}
@@ -146,6 +147,28 @@ def test_a_disk_that_does_not_suffice_is_said_first_and_keeps_its_table_back() -
     assert "\n-- ALTER TABLE `s`.`t` ENGINE=InnoDB" in script
     assert "\nALTER" not in script
     assert "disk-full" not in ids(one(table(), MARIADB, contents=BIG, machine=Machine(64e9, 32e9)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "to", "free_bytes", "contents", "structure", "expected"),
+    [
+        (SORTS, "InnoDB", 1e9, BIG, table(), True),
+        (SORTS, "InnoDB", 1e12, BIG, table(), False),
+        (SORTS, "InnoDB", None, BIG, table(), False),
+        (SORTS, "InnoDB", 1e3, SMALL, table(), False),
+        (SORTS, "InnoDB", 1e9, None, table(), False),
+        (SORTS, "Aria", 1e9, BIG, table(), False),
+        (MARIADB, "InnoDB", 1e9, BIG, table(), False),
+        (SORTS, "InnoDB", 1e9, BIG, table(text("v", 1000), indexes=(index((0, 1000), kind=LONG_UNIQUE, unique=True),)), False),
+    ],
+)
+def test_a_tmpdir_without_room_for_the_sorting_keeps_the_table_back(kind: ServerKind, to: str, free_bytes: float | None, contents: Contents | None, structure: Structure, expected: bool) -> None:
+    machine = Machine(64e9, 32e9, temporary_free_bytes=free_bytes)
+    found = one(structure, kind, to, contents, machine)
+    assert ("tmpdir-full" in ids(found)) is expected
+    script = " ".join(as_script(migration(found, kind, machine)).replace("\n-- ", " ").split())
+    assert ("The copy is sorted in files of tmpdir, not of innodb_tmpdir" in script) is (kind is SORTS and to == "InnoDB")
+    assert ("Make room there, or set that, and make this script again" in script) is expected
 
 
 def test_tables_that_fit_one_by_one_and_not_together() -> None:
