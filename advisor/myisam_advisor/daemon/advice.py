@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.daemon.announcer import Announcer
@@ -19,19 +21,20 @@ from myisam_advisor.judging.past import Episode, Key, dated, named, silence_of, 
 from myisam_advisor.judging.prepared import PreparedFacts, prepared
 from myisam_advisor.judging.told import Told
 from myisam_advisor.proofs.store import KeptProofs, ProofStore, of_all
-from myisam_advisor.remedies.refused_conversions import LookForRefusals
+from myisam_advisor.remedies.refused_conversions import LookForRefusals, Refusals
 from myisam_advisor.reports.advice_metrics import METRICS, advice_values
 from myisam_advisor.reports.page.look import look_at
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.top.document import shown_of
 from myisam_advisor.top.moment import Moment
-from myisam_exporter.look.fact_set import FactSet
+from myisam_exporter.facts.columns import TableName
+from myisam_exporter.look.fact_set import FactRows, FactSet
 from myisam_exporter.look.table_choice import Choice
 from myisam_exporter.metrics.base import Value
 from myisam_exporter.outside.clock import CLOCK, Clock
 
 TABLES_WORTH_KEEPING = 2000
-# What the server refuses to convert is asked of the whole data directory: where it holds more, that takes memory and seconds which a daemon is not given.
+# What the server refuses to convert is asked of whole databases: where they hold more, that takes memory and seconds which a daemon is not given.
 TABLES_TO_LIST_AGAIN = 20_000
 _log = logging.getLogger(__name__)
 
@@ -142,7 +145,9 @@ class Advice:
         told = self._told.setdefault(label, Told())
         told.begin(ready, self._clock.monotonic())
         tables = len(ready.judged.tables["tables"].rows)
-        refusals = self._refusals_of(label) if tables < TABLES_TO_LIST_AGAIN else None
+        refusals = self._refusals_of(label)
+        if refusals is not None and tables >= TABLES_TO_LIST_AGAIN:
+            refusals = partial(of_small_databases, refusals, ready.judged.tables["tables"])
         # Taken out while it is used: one in which a judgement failed half-way is not used again.
         database = self._databases.pop(label, None)
         if tables < TABLES_WORTH_KEEPING:
@@ -164,3 +169,16 @@ class Advice:
         if self._faults[0] is not site:
             self._faults = (site, KnownFaults())
         return self._faults[1]
+
+
+def of_small_databases(look: LookForRefusals, tables: FactRows, names: Sequence[TableName]) -> Refusals:
+    """The refusals of those tables whose databases hold no more together than may be listed again, the smallest first; nothing of the others."""
+    held = Counter(tables.values("schema_name"))
+    allowed, left = set[str](), TABLES_TO_LIST_AGAIN
+    for schema in sorted({schema for schema, _ in names}, key=held.__getitem__):
+        left -= held[schema]
+        if left < 0:
+            break
+        allowed.add(schema)
+    small = [name for name in names if name[0] in allowed]
+    return look(small) if small else {}

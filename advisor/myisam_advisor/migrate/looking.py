@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,9 +46,18 @@ MOST_SHARED_TABLES = 5_000
 
 
 def looked_at(
-    session: Session, asked: Sequence[str], to: str, target: str | None, proc: Path, rates: Rates = NO_RATES
+    session: Session,
+    asked: Sequence[str],
+    to: str,
+    target: str | None,
+    proc: Path,
+    rates: Rates = NO_RATES,
+    databases: Collection[str] | None = None,
 ) -> Migration:
-    """The migration of what was asked for. Raises UserError where the files cannot be seen, or there is no such target."""
+    """The migration of what was asked for. Raises UserError where the files cannot be seen, or there is no such target.
+
+    `databases` are the only ones to look into, for whoever asks for errors alone: what MERGE tables of others lose is not told.
+    """
     flavour = MARIADB if session.version.flavour == MARIADB else MYSQL
     later = target_kind(target, flavour) if target is not None else None
     variables = _variables(session)
@@ -67,7 +76,7 @@ def looked_at(
         )
     try:
         folds = variables.get("lower_case_table_names", "0") != "0"
-        found = find_tables(directory, location.owner, asked, folds=folds)
+        found = find_tables(directory, location.owner, asked, folds=folds, databases=databases)
     except OSError as error:
         raise UserError(
             f"{directory} cannot be read ({error.strerror}): run as root, or as the server's user."

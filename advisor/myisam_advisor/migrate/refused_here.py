@@ -14,7 +14,7 @@ from myisam_exporter.files.file_names import decode_schema
 from myisam_exporter.outside.clock import CLOCK, Clock
 from myisam_exporter.server.session import Session
 
-# A look lists the whole data directory. What it tells changes with a setting, or with a definition: then files are renamed in the database's directory.
+# A look reads all headers of the tables' databases. What it tells changes with a setting, or with a definition: then files are renamed in the database's directory.
 KEPT_SECONDS = 600.0
 # So long it is kept all the same, and so many times as long as the look took: where tables are made and dropped all the time, looks take a fiftieth of one processor.
 LEAST_KEPT_SECONDS = 60.0
@@ -35,7 +35,9 @@ def _looked(session: Session, names: Sequence[TableName], proc: Path) -> tuple[R
     from myisam_advisor.migrate.server_kind import INNODB
 
     try:
-        migration = looked_at(session, [object_name(*name) for name in names], INNODB, None, proc)
+        databases = {schema for schema, _ in names}
+        asked = [object_name(*name) for name in names]
+        migration = looked_at(session, asked, INNODB, None, proc, databases=databases)
     except (UserError, OSError):
         return {}, None
     found = {}

@@ -115,12 +115,20 @@ class _Known:
         return {table: files for table, files in self._files.get(schema, {}).items() if asked.has(table)}
 
 
-def find_tables(directory: Path, owner: int | None, asked: Sequence[str], *, folds: bool = False) -> Found:
+def find_tables(
+    directory: Path,
+    owner: int | None,
+    asked: Sequence[str],
+    *,
+    folds: bool = False,
+    databases: Collection[str] | None = None,
+) -> Found:
     """The tables that the words name (all, where there are none), each with what its files tell. Raises OSError.
 
-    `folds`: small letters and capitals are the same to the server (lower_case_table_names).
+    `folds`: small letters and capitals are the same to the server (lower_case_table_names). `databases` are the only ones to look into, where MERGE tables of others
+    do not matter.
     """
-    scan = scan_data_directory(directory, owner, reads_frm=False)
+    scan = scan_data_directory(directory, owner, reads_frm=False, databases=databases)
     folders = {
         decode_schema(name): name for name in read_root(directory, scan.owner if scan.owner is not None else -1).schemas
     }

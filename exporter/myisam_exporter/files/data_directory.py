@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field
 from itertools import chain
 from pathlib import Path
@@ -159,6 +159,7 @@ def scan_data_directory(
     *,
     reads_frm: bool = True,
     pages: PagesInPassing | None = None,
+    databases: Collection[str] | None = None,
 ) -> DataDirectoryScan:
     """All MyISAM tables below a data directory; temporary tables and system schemas are left out, but for damage in the server's own.
 
@@ -168,6 +169,7 @@ def scan_data_directory(
         clock: the time.
         reads_frm: whether to read the definitions beside the tables too.
         pages: who asks about the pages of each file while it is open.
+        databases: the only ones to look into; all, where none is given.
 
     Raises OSError when the directory cannot be listed, and where descriptors or memory are exhausted.
     """
@@ -176,7 +178,8 @@ def scan_data_directory(
     reader = SchemaReader(owner, _definitions, reads_frm=reads_frm, clock=clock, pages=pages)
     root = read_root(directory, owner)
     path_of = paths_in(directory)
-    schemas = [found for name in root.databases if (found := reader.read(path_of(name), name)) is not None]
+    names = [name for name in root.databases if databases is None or decode_schema(name) in databases]
+    schemas = [found for name in names if (found := reader.read(path_of(name), name)) is not None]
     system_bytes, untold = root.system_bytes(directory, owner)
     return DataDirectoryScan(
         tuple(chain.from_iterable(schema.files for schema in schemas)),

@@ -8,6 +8,7 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.catalogue.site import Site
+from myisam_advisor.daemon.advice import TABLES_TO_LIST_AGAIN, of_small_databases
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.judge import judge
 from myisam_advisor.judging.prepared import prepared
@@ -16,6 +17,7 @@ from myisam_advisor.remedies.planners.base import Plan, PlanContext, PlanFacts, 
 from myisam_advisor.remedies.refused_conversions import MOST_TABLES, Refusals, RefusedConversions, migrate_line
 from myisam_exporter.errors import UserError
 from myisam_exporter.facts.columns import TableName
+from myisam_exporter.look.fact_set import FactRows
 from myisam_exporter.server.session import Session
 from tests.support.moved_clock import MovedClock
 from tests.support.planning import MARIADB, facts, parameters_of, texts
@@ -94,6 +96,18 @@ def test_of_very_many_tables_the_first_are_looked_at() -> None:
     looking = Looking()
     RefusedConversions(looking, [("shop", str(number)) for number in range(10 * MOST_TABLES)]).of("shop", "0")
     assert len(looking.asked[0]) == MOST_TABLES
+
+
+def test_a_daemon_of_very_many_tables_looks_into_databases_that_hold_few() -> None:
+    rows = [(name,) for name, held in (("shop", 10), ("blogs", TABLES_TO_LIST_AGAIN - 10), ("wiki", 1), ("archive", TABLES_TO_LIST_AGAIN + 1)) for _ in range(held)]
+    tables, looking = FactRows(("schema_name",), rows), Looking()
+    of_small_databases(looking, tables, [REFUSED, ("archive", "old"), ("wiki", "page"), TAKEN])
+    of_small_databases(looking, tables, [("blogs", "post"), REFUSED])
+    of_small_databases(looking, tables, [("blogs", "post"), ("wiki", "page"), TAKEN])
+    assert looking.asked == [[REFUSED, ("wiki", "page"), TAKEN], [("blogs", "post"), REFUSED], [("wiki", "page"), TAKEN]]
+    # Asked for no table, a look would be at all of them.
+    assert of_small_databases(looking, tables, [("archive", "old")]) == {}
+    assert len(looking.asked) == 3
 
 
 def test_a_daemon_asks_again_after_a_while_or_for_another_table_and_keeps_that_nobody_may_look() -> None:

@@ -49,6 +49,13 @@ def scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return DirectoryScanner()
 
 
+def test_of_some_databases_the_others_are_not_read(tmp_path: Path) -> None:
+    for name in ("shop", "a@002db", "other"):
+        make_table(tmp_path / name, "orders")
+    found = scan_data_directory(tmp_path, databases={"shop", "a-b", "none"})
+    assert {file.schema_name for file in found.files} == {"shop", "a-b"}
+
+
 def test_of_the_servers_own_database_what_is_damaged_is_told_and_nothing_else(tmp_path: Path, scanner: DirectoryScanner) -> None:
     make_table(tmp_path / "shop", "orders")
     for name in ("user", "db", "proc"):
