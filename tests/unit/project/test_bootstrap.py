@@ -49,7 +49,7 @@ class Checkout:
         path.chmod(0o755)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
-        environment = {"PATH": str(self.programs), "HOME": str(self.tree), "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": str(self.programs), "HOME": str(self.tree), "TMPDIR": str(self.tree), "LC_ALL": "C.UTF-8"}
         command = [str(self.tree / "script" / words[0]), *words[1:]]
         return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
@@ -176,7 +176,10 @@ def test_two_demonstrations_at_once_are_refused(checkout: Checkout) -> None:
 def test_interrupted_it_waits_for_apt_and_leaves_nothing_running(checkout: Checkout, ending: signal.Signals) -> None:
     """The scripts of a package may not be broken off: the session that they run in hears of nothing."""
     begun, ended = checkout.tree / "begun", checkout.tree / "ended"
-    checkout.play("apt-get", f'case "$*" in *--download-only*) exit 0 ;; esac; : >"{begun}"; sleep 1; echo "pmstatus:sysbench:50:Unpacking sysbench"; : >"{ended}"; exit 0')
+    # It has begun when it is followed: whoever follows has to be there first.
+    followed = f'until grep -qs Unpacking "{checkout.tree}"/tmp.*; do sleep 0.02; done'
+    work = f'echo "pmstatus:sysbench:50:Unpacking sysbench"; {followed}; : >"{begun}"; sleep 1; : >"{ended}"; exit 0'
+    checkout.play("apt-get", f'case "$*" in *--download-only*) exit 0 ;; esac; {work}')
     running = checkout.start("demo")
     while not begun.exists():
         assert running.poll() is None, running.communicate()
