@@ -120,7 +120,7 @@ VIEWS = (
         },
         """
         SELECT name, COALESCE(segments, 0) AS segments, size_bytes, block_size_bytes, read_requests_per_second + COALESCE(write_requests_per_second, 0) AS requests_per_second,
-               SUM(read_requests_per_second + COALESCE(write_requests_per_second, 0)) OVER () AS all_requests_per_second
+               (SELECT SUM(read_requests_per_second + COALESCE(write_requests_per_second, 0)) FROM key_cache) AS all_requests_per_second
           FROM key_cache
         """,
     ),

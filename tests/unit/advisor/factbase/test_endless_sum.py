@@ -3,7 +3,9 @@ import sys
 
 import pytest
 
-from myisam_advisor.factbase.endless_sum import copy_that_sums_without_end
+from myisam_advisor.catalogue.rules import Rule, shipped_rules
+from myisam_advisor.factbase.database import _empty_database
+from myisam_advisor.factbase.endless_sum import EndlessSum, copy_that_sums_without_end
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
 from myisam_exporter.facts.columns import Value
 
@@ -50,6 +52,17 @@ def test_a_query_whose_sum_is_no_whole_number_of_sqlites_is_answered(values: tup
 def test_so_is_one_over_a_window() -> None:
     with GuardedDatabase(of(LARGEST, LARGEST)) as database:
         assert database.query("SELECT SUM(value) OVER () FROM numbers", maximum_rows=1).rows == [(2.0**64,)]
+
+
+@pytest.mark.parametrize("rule", shipped_rules(), ids=lambda rule: rule.id)
+def test_no_rule_asks_for_one_over_a_window(rule: Rule) -> None:
+    """Before Python 3.11 there is none: a sum beyond SQLite's whole numbers would leave the rule without an answer."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    _empty_database().backup(connection)
+    connection.create_aggregate("sum", 1, EndlessSum)  # type: ignore[arg-type]  # it takes more than the stubs say
+    with GuardedDatabase(connection, sums_without_end=True) as database:
+        for statement in rule.statements:
+            database.query(f"EXPLAIN {statement}", {**rule.values(), "interval_seconds": None})
 
 
 def test_the_copy_is_guarded_as_well() -> None:
