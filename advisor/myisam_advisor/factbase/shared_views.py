@@ -300,6 +300,7 @@ VIEWS = (
         "One row: what read calls and handlers show of the rows that are read, where nothing counts them by table.",
         {
             "is_counted": "1 where the server counts the rows of each table: performance_schema or userstat is ON.",
+            "counter": "What can count them on this server: userstat or performance_schema; unknown where it is too old.",
             "rows_by_index_per_second": "Rows that an index found, each by a call of its own: read calls without those of key caches, and no more than such rows of any engine.",
             "bytes_per_call": "What a read call brings on average.",
             "changed_per_second": "Rows changed, of any engine.",
@@ -308,12 +309,14 @@ VIEWS = (
             "bytes_per_scanned_row": "What all read calls bring, by these rows; unknown where a tenth of them was written to temporary tables, found by an index, or is a join's.",
         },
         """
-        SELECT v.is_counted, MIN(m.read_syscalls_per_second - COALESCE((SELECT SUM(reads_per_second) FROM key_cache), 0), s.ranges) AS rows_by_index_per_second,
+        SELECT v.is_counted,
+               CASE WHEN v.has_userstat THEN 'userstat' WHEN COALESCE((SELECT version_number >= 50600 FROM server), 1) THEN 'performance_schema' END AS counter,
+               MIN(m.read_syscalls_per_second - COALESCE((SELECT SUM(reads_per_second) FROM key_cache), 0), s.ranges) AS rows_by_index_per_second,
                m.read_bytes_per_second * 1.0 / NULLIF(m.read_syscalls_per_second, 0) AS bytes_per_call, s.changed AS changed_per_second,
                MAX(s.scanned - COALESCE(MIN(COALESCE(s.temporary, s.written), s.by_key), 0), 0) AS scanned_per_second, s.scanned * 1.0 / NULLIF(s.scans, 0) AS rows_per_scan,
                iif(COALESCE(s.by_key, 0) + COALESCE(s.temporary, 0) <= s.scanned / 10.0 AND COALESCE(s.joins, 0) < 1,
                    m.read_bytes_per_second * 1.0 / NULLIF(s.scanned, 0), NULL) AS bytes_per_scanned_row
-          FROM (SELECT MAX(value IN ('ON', 1, '1')) AS is_counted FROM variable WHERE name IN ('performance_schema', 'userstat')) AS v,
+          FROM (SELECT MAX(value IN ('ON', 1, '1')) AS is_counted, MAX(name = 'userstat') AS has_userstat FROM variable WHERE name IN ('performance_schema', 'userstat')) AS v,
                (SELECT SUM(per_second) FILTER (WHERE name IN ('Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd')) AS ranges,
                        SUM(per_second) FILTER (WHERE name IN ('Handler_read_key', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd')) AS by_key,
                        SUM(per_second) FILTER (WHERE name IN ('Handler_update', 'Handler_delete', 'Handler_write')) AS changed,

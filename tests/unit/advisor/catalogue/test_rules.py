@@ -55,9 +55,6 @@ def test_shipped_rules_name_only_facts_planners_and_parameters_that_exist(rule: 
 
 WORDS = re.compile(r"--[^\n]*|'(?:[^']|'')*'|:\w+|[A-Za-z_][\w.]*|\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+|[<>]=?|\S")
 MAXIMUM_QUERY_LINES, MAXIMUM_QUERY_COLUMNS = 39, 180
-# Queries that are still wider, and how many lines a screen makes of the longest of them.
-WIDE = {"fixed-row-format", "key-cache-contention", "migrate-engine", "query-cache-contention", "repair-with-keycache", "temporary-tables-on-disk", "upgrade-blockers"}  # fmt: skip
-MAXIMUM_SCREEN_LINES = 72
 # Nothing, a flag, a whole: no measure of anything.
 PLAIN_NUMBERS = {"0", "1", "1.0"}
 
@@ -99,9 +96,7 @@ def test_numbers_that_judge_are_told_from_those_that_do_not(query: str, numbers:
 def test_a_query_has_few_lines_and_is_not_wide_instead(rule: Any) -> None:
     lines = rule.query.splitlines()
     assert len(lines) <= MAXIMUM_QUERY_LINES
-    assert sum(max(1, -(-len(line) // MAXIMUM_QUERY_COLUMNS)) for line in lines) <= MAXIMUM_SCREEN_LINES
-    assert (max(map(len, lines)) > MAXIMUM_QUERY_COLUMNS) == (rule.id in WIDE)
-    assert max((len(line) for detail in rule.details for line in detail.splitlines()), default=0) <= MAXIMUM_QUERY_COLUMNS
+    assert [line for text in (rule.query, *rule.details) for line in text.splitlines() if len(line) > MAXIMUM_QUERY_COLUMNS] == []
     assert not (rule.undecided and re.search(r"\bAS (needs|how)\b", rule.query)), "said twice"
 
 
