@@ -1,14 +1,15 @@
 """MariaDB's copy to InnoDB in files of tmpdir: with innodb_alter_copy_bulk it sorts rows and indexes there before it writes a page.
 
-Measured on MariaDB 10.11.19, 11.4.5 and 11.8.9 with eight tables of 4 to 54 MiB: from 0.7 to 1.8 times what the table becomes, and nothing where its rows and indexes fit
-innodb_sort_buffer_size, or an index is kept by a hash. 10.5 and MySQL take none. innodb_tmpdir is not asked. Where there is no room 10.11 and 11.8 end
-the ALTER with error 1296, and the whole of 11.4.5 ends by SIGSEGV.
+Measured on MariaDB 10.11.19, 11.4.5 and 11.8.9 with eight tables of 4 to 54 MiB: from 0.7 to 1.8 times what the table becomes (SORT_FILES), and nothing where its rows and indexes
+fit innodb_sort_buffer_size, or an index is kept by a hash. 10.5 and MySQL take none. innodb_tmpdir is not asked. Where there is no room 10.11 and 11.8 end
+the ALTER with error 1296, and the whole of 11.4.5 by SIGABRT.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from myisam_advisor.catalogue.innodb_pages import SORT_FILES
 from myisam_advisor.migrate.change import Change
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Range
@@ -19,7 +20,6 @@ from myisam_exporter.files.structure import Structure
 from myisam_exporter.server.sql import statement
 
 TEMPORARY_FULL = "tmpdir-full"
-TIMES_THE_TABLE = 1.8
 # Of innodb_sort_buffer_size as it is by default: what becomes no larger than this is sorted in memory.
 SORTED_IN_MEMORY_BYTES = 1 << 20
 WITHOUT_FILES = statement("SET GLOBAL innodb_alter_copy_bulk = OFF;")
@@ -33,7 +33,7 @@ def sort_files(
     free = machine.temporary_free_bytes
     if to != INNODB or not here.sorts_copies or after is None or free is None or structure.of_kind(types.LONG_UNIQUE):
         return
-    most = TIMES_THE_TABLE * after[1]
+    most = SORT_FILES * after[1]
     if after[1] > SORTED_IN_MEMORY_BYTES and most > free:
         yield Change(
             TEMPORARY_FULL,

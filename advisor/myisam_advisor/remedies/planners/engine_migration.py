@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from myisam_advisor.catalogue.innodb_pages import SORT_FILES
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_advisor.remedies.rebuild_times import lasts_into_innodb
@@ -13,6 +14,7 @@ from myisam_advisor.remedies.table_sizes import innodb_size
 from myisam_advisor.texts.templates import object_name, printable, size
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of
+from myisam_exporter.server.sql import statement
 
 # First versions with InnoDB's own: (MySQL, MariaDB). Longer index prefixes: innodb_large_prefix by default.
 FULLTEXT_FROM, SPATIAL_FROM, LONG_KEYS_FROM = (50600, 100005), (50705, 100202), (50707, 100202)
@@ -24,6 +26,7 @@ ON, OFF = ("ON", "1"), ("OFF", "0")
 NOTHING_CONVERTED = "No statement is given here: what was changed in the application is changed back there."
 # Fewer are no whole answer: MySQL 5.5 without InnoDB has 270.
 VARIABLES_OF_A_SERVER = 100
+UNSORTED = statement("SET GLOBAL innodb_alter_copy_bulk = OFF;")
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -102,6 +105,13 @@ def _disk(schema: str, innodb_bytes: int | None, context: PlanContext) -> Iterab
     free = number_of(context.known.disk_of(schema).get("data_directory_free_bytes"))
     if innodb_bytes is not None and free is not None and innodb_bytes > free:
         yield f"the copy needs about {size(innodb_bytes)}, and the disk has {size(free)} free"
+    temporary = number_of(context.known.all.single("host").get("temporary_directory_free_bytes"))
+    sorts = context.known.sorts_copies and str(context.variable("innodb_alter_copy_bulk") or "ON").upper() in ON
+    if sorts and innodb_bytes is not None and temporary is not None and SORT_FILES * innodb_bytes > temporary:
+        yield (
+            f"the copy is sorted in files of tmpdir, of up to {size(SORT_FILES * innodb_bytes)}, and {size(temporary)} are free there (error 1296): make room there, "
+            f"or {UNSORTED}"
+        )
 
 
 def _since(versions: tuple[int, int], context: PlanContext) -> bool:

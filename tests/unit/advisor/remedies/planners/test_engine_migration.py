@@ -40,6 +40,16 @@ def test_what_is_in_the_way_leaves_no_statement(server: dict[str, Any], index: d
     assert "remove the obstacles" in str(plan.values["advice"])
 
 
+@pytest.mark.parametrize(("version", "free_bytes", "bulk", "is_told"), [
+    (101119, 1 << 20, "ON", True), (101119, 1 << 20, "OFF", False), (101119, 1 << 30, "ON", False), (101119, None, "ON", False), (100523, 1 << 20, None, False),
+])  # fmt: skip
+def test_a_tmpdir_without_room_for_the_sorting_is_in_the_way(version: int, free_bytes: int | None, bulk: str | None, *, is_told: bool) -> None:
+    given = facts(server=MARIADB | {"version_number": version}, indexes=[INDEX], host={"temporary_directory_free_bytes": free_bytes}, variable={"innodb_alter_copy_bulk": bulk} if bulk else {})
+    plan = planned("engine_migration", ROW, given)
+    assert ("SET GLOBAL innodb_alter_copy_bulk = OFF;" in str(plan.values["blockers"])) is is_told
+    assert (plan.commands == ()) is is_told
+
+
 @pytest.mark.parametrize("index", [{"algorithm": "fulltext"}, {"maximum_key_bytes": 1008}])
 def test_newer_servers_have_what_older_ones_lack(index: dict[str, Any]) -> None:
     assert planned("engine_migration", ROW, facts(server=MYSQL, indexes=[INDEX | index])).values["blockers"] == ""
