@@ -96,7 +96,8 @@ def test_numbers_that_judge_are_told_from_those_that_do_not(query: str, numbers:
 def test_a_query_has_few_lines_and_is_not_wide_instead(rule: Any) -> None:
     lines = rule.query.splitlines()
     assert len(lines) <= MAXIMUM_QUERY_LINES
-    assert [line for text in (rule.query, *rule.details) for line in text.splitlines() if len(line) > MAXIMUM_QUERY_COLUMNS] == []
+    texts = (*rule.statements, *(condition.when for condition in rule.applicable))
+    assert [line for text in texts for line in text.splitlines() if len(line) > MAXIMUM_QUERY_COLUMNS] == []
     assert not (rule.undecided and re.search(r"\bAS (needs|how)\b", rule.query)), "said twice"
 
 
