@@ -119,15 +119,19 @@ class Memory:
         return {key: one for key, one in self._latest.items() if one.gone_at is None and one.last_seen >= end}
 
     def past(self) -> Past:
-        """The last day, as pages show it."""
+        """The last day, as pages and programs are told it.
+
+        What began in the future, by a clock that was set back since, is no past: it would stand before all that is. The file keeps it.
+        """
         end = self.stretches[-1].end if self.stretches else 0.0
         begin = end - REMEMBERED_SECONDS
-        shown = nlargest(MAXIMUM_SHOWN, self._episodes.values(), key=lambda one: (one.last_seen, one.first_seen))
+        known = [one for one in self._episodes.values() if one.first_seen <= end + CLOCK_STEP_SECONDS]
+        shown = nlargest(MAXIMUM_SHOWN, known, key=lambda one: (one.last_seen, one.first_seen))
         return Past(
             begin,
             end,
             tuple(shown),
-            len(self._episodes) - len(shown),
+            len(known) - len(shown),
             tuple(one for one in self.stretches if one.end >= begin),
             tuple(moment for moment in self.restarts if begin <= moment <= end),
         )

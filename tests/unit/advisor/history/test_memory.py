@@ -140,6 +140,20 @@ def test_a_clock_that_is_set_ahead_begins_anew_and_says_so() -> None:
     assert not any(one.seconds > 3600 for one in server.memory.past().episodes), "a day passed on the clock alone"
 
 
+def test_what_a_clock_that_was_ahead_put_into_the_future_is_no_past() -> None:
+    """`/advice.json` had its moments of tomorrow for a day, before all that was true."""
+    server = Watched(now=NOW + 86_400)
+    server.look()
+    server.look("lock")
+    server.now = NOW
+    server.look("disk")
+    server.look("lock", "disk")
+    told = server.memory.past()
+    assert {one.rule: one.first_seen for one in told.episodes} == {"disk": NOW, "lock": NOW + LOOK}
+    assert max(one.last_seen for one in told.episodes) <= told.end == NOW + LOOK
+    assert told.unnamed == 0
+
+
 def test_a_clock_that_is_set_back_leaves_no_age_below_nothing() -> None:
     server = Watched()
     server.look()
@@ -151,7 +165,7 @@ def test_a_clock_that_is_set_back_leaves_no_age_below_nothing() -> None:
     assert (since.seconds, since.begin_seen) == (60.0, False)
     past = server.memory.past()
     assert all(one.seconds >= 0 for one in past.episodes)
-    assert [past.standing(one) for one in past.episodes if one.first_seen > past.end] == [NOT_KNOWN]
+    assert [one.first_seen for one in past.episodes] == [since.first_seen], "what began in the future is no past"
     assert past.gaps() == []
 
 
