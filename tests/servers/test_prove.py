@@ -139,6 +139,7 @@ def test_without_anything_to_try_nothing_is_recorded(mariadb: PrivateServer, sta
     done = program(state, mariadb, "prove", "--seconds", "2s", "--yes", "--interval", "1s")
     assert done.returncode == 2
     assert "nothing was found whose remedy makes statements faster" in done.stderr
+    assert "record your statements (myisam-advisor record --output FILE --seconds 60), and name a change (myisam-advisor trial replay --workload FILE" in done.stderr
     assert mariadb.execute("SHOW GLOBAL STATUS LIKE 'Slow_queries'") == before
 
 

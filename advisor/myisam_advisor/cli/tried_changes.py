@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from myisam_advisor.trial.statements.variants import Setting, Variant
     from myisam_exporter.facts.columns import TableName
 
-NAME_ONE = (
-    "name one (myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql 'ALTER TABLE ...')."
-)
+NAME_ONE = "name a change (myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql 'ALTER TABLE ...')."
+# Whoever proves has no such file yet: what `prove` records goes when it ends.
+RECORD_FIRST = "record your statements (myisam-advisor record --output FILE --seconds 60), and "
 NONE_MISSING: Mapping[TableName, str] = MappingProxyType({})
 # What keeps tables and replicas safe is not weighed against speed, whichever rule it is of, and two things a private server has of its own;
 # unless somebody asks.
@@ -52,6 +52,11 @@ class ReplayWish:
     interval: float
     history_file: Path | None
 
+    @property
+    def way_to_name_one(self) -> str:
+        """What else can be done where no finding has a change to try."""
+        return NAME_ONE
+
     def expect_fitting(self, is_replay: bool, *, takes_workload: bool = False) -> None:
         """Raises UsageError for what belongs to a replay and to no other experiment, and for a replay of nothing."""
         if is_replay and self.workload is None:
@@ -62,6 +67,17 @@ class ReplayWish:
             raise click.UsageError("RULE, --set and --sql belong to replay: myisam-advisor trial replay.")
         if not (is_replay or takes_workload) and (self.workload or self.findings or self.settings or self.statements):
             raise click.UsageError("RULE, --workload, --set and --sql belong to replay: myisam-advisor trial replay.")
+
+
+class ProvingWish(ReplayWish):
+    """The same of `prove`: its workload is recorded for it, and goes with it."""
+
+    __slots__ = ()
+
+    @property
+    def way_to_name_one(self) -> str:
+        """Its user has no such file yet."""
+        return f"{RECORD_FIRST}{NAME_ONE}"
 
 
 def expect_something(named: Sequence[Variant], findings: Sequence[Finding], wish: ReplayWish) -> list[Variant]:
@@ -136,7 +152,7 @@ def variants_of(
     chosen = [*named, *(variant for variant in changes if variant is not None)]
     if not chosen:
         uncopied = [why for finding in weighed if (why := _why_uncopied(finding, copied, missing))]
-        raise TrialError(_nothing_to_try(findings, "; ".join(dict.fromkeys(uncopied))))
+        raise TrialError(_nothing_to_try(findings, "; ".join(dict.fromkeys(uncopied)), wish.way_to_name_one))
     return _apart(chosen)
 
 
@@ -160,13 +176,13 @@ def _why_uncopied(finding: Finding, copied: frozenset[TableName] | None, missing
     )
 
 
-def _nothing_to_try(findings: Sequence[Finding], uncopied: str) -> str:
-    """Who has just read other findings of `check` sees which there were this time, and why their tables are not copied."""
+def _nothing_to_try(findings: Sequence[Finding], uncopied: str, way: str) -> str:
+    """Who has just read other findings of `check` sees which there were this time, and why their tables are not copied; `way` is what else can be done."""
     rules = list(dict.fromkeys(finding.rule for finding in findings))
     if not rules:
-        return f"nothing was found whose remedy makes statements faster: look under load, and for longer (--interval), or {NAME_ONE}"
+        return f"nothing was found whose remedy makes statements faster: look under load, and for longer (--interval), or {way}"
     why = f": {uncopied}. Or " if uncopied else ": "
-    return f"no finding has a change that can be tried (found: {', '.join(rules)}){why}{NAME_ONE}"
+    return f"no finding has a change that can be tried (found: {', '.join(rules)}){why}{way}"
 
 
 def not_tried(

@@ -35,7 +35,7 @@ from myisam_advisor.cli.options import (
     site_options,
 )
 from myisam_advisor.cli.replaying import CopyOptions, replayed, tell
-from myisam_advisor.cli.tried_changes import ReplayWish
+from myisam_advisor.cli.tried_changes import ProvingWish
 from myisam_exporter.errors import UserError
 
 
@@ -117,7 +117,7 @@ def prove(
         expect_somebody_to_ask(is_sure)
     end_as_by_interrupt()
     expect_bearable()
-    wish = ReplayWish(None, findings, (), (), "max", interval, history_file)
+    wish = ProvingWish(None, findings, (), (), "max", interval, history_file)
     # Its statements have their values: they go with this program, also when it is killed.
     with only_one(), ReapedDirectory() as folder:
         output = folder.path / "workload"

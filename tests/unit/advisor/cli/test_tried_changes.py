@@ -8,6 +8,7 @@ import pytest
 
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.cli.tried_changes import (
+    ProvingWish,
     ReplayWish,
     expect_something,
     for_speed,
@@ -115,8 +116,20 @@ def test_options_of_a_replay_belong_to_a_replay() -> None:
 
 
 def test_where_nothing_was_found_the_command_that_takes_a_change_is_named() -> None:
-    with pytest.raises(TrialError, match=r"nothing was found .* or name one \(myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql"):
+    with pytest.raises(TrialError, match=r"nothing was found .* or name a change \(myisam-advisor trial replay --workload FILE --set key_buffer_size=256M, or --sql"):
         expect_something([], [], WISH)
+
+
+@pytest.mark.parametrize("found", [[], [finding(remark("think about it"))]])
+def test_whoever_proves_is_not_sent_to_a_recording_that_is_not_theirs(found: list[Finding]) -> None:
+    """`prove` removes what it recorded: --workload FILE was a file that nobody had."""
+    for workload in (None, Path("workload")):
+        proving = ProvingWish(workload, (), (), (), "max", 10.0, None)
+        with pytest.raises(TrialError, match=r"record your statements \(myisam-advisor record --output FILE --seconds 60\), and name a change \(myisam-advisor trial replay --workload FILE"):
+            variants_of([], found, COPIED, proving)
+    with pytest.raises(TrialError) as told:
+        variants_of([], found, COPIED, WISH)
+    assert "record --output" not in str(told.value)
 
 
 def test_nothing_is_recorded_for_what_is_not_going_to_be_tried() -> None:
@@ -147,7 +160,7 @@ def test_a_table_that_is_not_copied_is_told_with_why_and_its_rule_is_tried_on_th
     ]
     with pytest.raises(TrialError, match=r"a-rule: nothing of its change can be tried on copies of these tables: shop\.gone: it is an InnoDB table$"):
         variants_of([], [packed("gone")], COPIED, named, missing)
-    with pytest.raises(TrialError, match=r"\(found: a-rule\): shop\.gone: it is an InnoDB table\. Or name one"):
+    with pytest.raises(TrialError, match=r"\(found: a-rule\): shop\.gone: it is an InnoDB table\. Or name a change"):
         variants_of([], [packed("gone")], COPIED, WISH, missing)
 
 
