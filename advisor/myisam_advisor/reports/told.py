@@ -127,11 +127,15 @@ class ToldDrop:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What could not be seen for one cause, or what one remedy mends: `causes` are phrases, `rules` those that could not judge for it."""
+    """What could not be seen for one cause, or what one remedy mends: `causes` are phrases, `rules` those that could not judge for it.
+
+    `counted` is how many of them the verdict has counted already: others lack something else that the same remedy gives.
+    """
 
     causes: tuple[str, ...]
     remedy: str
     rules: tuple[str, ...]
+    counted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +264,7 @@ def _gaps(judgement: Judgement, notes: Sequence[Unknown], verdict: Verdict) -> t
     causes: dict[str, list[str]] = {}
     rules: dict[str, list[str]] = {}
     remedies: dict[str, str] = {}
+    counted: dict[str, int] = {}
 
     def note(cause: str, remedy: str, concerned: Sequence[str]) -> None:
         key = remedy or f"without: {cause}"
@@ -270,7 +275,10 @@ def _gaps(judgement: Judgement, notes: Sequence[Unknown], verdict: Verdict) -> t
     for spot in judgement.blind:
         # What the verdict said is not said again.
         seen = spot.sentence in f"{verdict.headline} {verdict.detail}"
-        note(spot.why if seen else f"{spot.sentence.rstrip('.')}. {spot.why}", spot.remedy, spot.rules)
+        cause = spot.why if seen else f"{spot.sentence.rstrip('.')}. {spot.why}"
+        note(cause, spot.remedy, spot.rules)
+        if seen:
+            counted[spot.remedy or f"without: {cause}"] = len(spot.rules)
     told_of = {rule for spot in judgement.blind for rule in spot.rules}
     for outcome in judgement.not_evaluated:
         if outcome.rule not in told_of:
@@ -278,7 +286,8 @@ def _gaps(judgement: Judgement, notes: Sequence[Unknown], verdict: Verdict) -> t
     for one in notes:
         note(one.reason, one.remedy, ())
     return tuple(
-        Gap(_without_echoes(once(causes[key])), remedies[key], tuple(dict.fromkeys(rules[key]))) for key in remedies
+        Gap(_without_echoes(once(causes[key])), remedies[key], tuple(dict.fromkeys(rules[key])), counted.get(key, 0))
+        for key in remedies
     )
 
 

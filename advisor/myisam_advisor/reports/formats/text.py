@@ -196,7 +196,7 @@ def _gap(gap: Gap) -> Text:
     said = Text()
     named = len(gap.rules) <= NAMED_PER_GAP
     if gap.rules:
-        said.append(", ".join(gap.rules) if named else f"{len(gap.rules)} rules", style="yellow")
+        said.append(", ".join(gap.rules) if named else _so_many_rules(gap), style="yellow")
         said.append(": ")
     # Where nothing is to be done about it but to give the facts, it has to be found out which.
     hint = (
@@ -206,6 +206,12 @@ def _gap(gap: Gap) -> Text:
     if gap.remedy:
         said.append(printable(f"  ->  {gap.remedy}"))
     return said
+
+
+def _so_many_rules(gap: Gap) -> str:
+    """As the verdict counted them, where it did: two numbers of the same rules would not agree."""
+    more = len(gap.rules) - gap.counted
+    return f"these {gap.counted} rules and {more} more" if gap.counted > 1 and more else f"{len(gap.rules)} rules"
 
 
 def _unknown(known: Told) -> Iterable[Text]:

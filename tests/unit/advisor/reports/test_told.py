@@ -8,6 +8,7 @@ import pytest
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Blind, Dropped, Finding, Judgement, NotEvaluated, ShownFact, Suspicion
 from myisam_advisor.remedies.price import Price
+from myisam_advisor.reports.formats.text import _gap
 from myisam_advisor.reports.told import told, told_facts
 from myisam_exporter.facts.unknown import Unknown
 
@@ -70,6 +71,16 @@ def test_what_was_not_seen_and_the_rules_that_lack_it_are_one_gap_and_the_verdic
     assert gaps(blind=(spot,), not_evaluated=lacking) == [(("no right",), "sudo", ("a", "b"))]
     second = Blind("load", "There was hardly any activity: 4 statements.", "So quiet a time says little", "look again")
     assert gaps(blind=(spot, second))[1] == (("There was hardly any activity: 4 statements. So quiet a time says little",), "look again", ())
+
+
+@pytest.mark.parametrize(("counted", "further", "begins"), [(16, 4, "these 16 rules and 4 more: no right"), (16, 0, "16 rules: no right")])
+def test_rules_that_the_verdict_counted_are_not_counted_otherwise(counted: int, further: int, begins: str) -> None:
+    """`16 rules could not judge` stood above `20 rules`: which were the others, nobody could tell."""
+    names = tuple(f"r{number}" for number in range(counted))
+    spot = Blind("tables", f"Tables cannot be seen: {counted} rules could not judge.", "No right", "sudo", names)
+    others = tuple(NotEvaluated(f"s{number}", "x (no right)", "sudo", why="no right") for number in range(further))
+    (gap,) = told(Judgement(quiet=("z",), blind=(spot,), not_evaluated=others), FACTS).gaps
+    assert str(_gap(gap)).lower().startswith(begins)
 
 
 @pytest.mark.parametrize(("names", "subject"), [([""], ""), (["s.a"], "s.a"), (["s.a", "s.b", "s.c"], "s.a, s.b, s.c"), (["s.a", "s.b", "s.c", "s.d"], "s.a, s.b and 2 more")])
