@@ -33,7 +33,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """Blockers, size, and the list of what to change after; the statement only where nothing stands in its way."""
     schema, table = str(row["schema_name"]), str(row["table_name"])
     indexes = context.known.indexes_of(schema, table)
-    innodb_bytes = innodb_size(row, indexes, sorts_copies=context.known.sorts_copies)
+    # All that is known of the table, its holes among it: the plan's line beside it reckons so, too.
+    whole = context.known.tables_by_name.get((schema, table), row)
+    innodb_bytes = innodb_size(whole, indexes, sorts_copies=context.known.sorts_copies)
     refusals = context.known.conversions.of(schema, table)
     # What is read in the definition is told by number, and in the place of what the facts let one suppose.
     blockers = [*(refusals or _blockers(row, indexes, context)), *_disk(schema, innodb_bytes, context)]

@@ -19,6 +19,13 @@ def test_the_alter_and_its_way_back() -> None:
     assert "add a PRIMARY KEY" not in str(plan.values["advice"])
 
 
+def test_holes_are_not_converted() -> None:
+    """The plan told 11 MiB, and 10 MiB on the line of the same ALTER: one of them without the holes."""
+    holed = facts(server=MARIADB, indexes=[INDEX], tables=[ROW | {"data_bytes": 60_000_000, "free_bytes": 59_000_000}])
+    plan = planned("engine_migration", ROW | {"data_bytes": 60_000_000}, holed)
+    assert plan.values["innodb_bytes"] == 2 << 20, "what is filled of it"
+
+
 @pytest.mark.parametrize(("server", "said"), [(MARIADB, True), (MYSQL, False)])
 def test_what_no_fact_tells_of_is_asked_of_migrate(server: dict[str, Any], *, said: bool) -> None:
     advice = str(planned("engine_migration", ROW, facts(server=server, indexes=[INDEX])).values["advice"])
