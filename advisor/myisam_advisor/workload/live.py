@@ -92,6 +92,8 @@ class Prospect:
             yield self._unseen()
             if self.log_was_on:
                 yield "Connections made meanwhile go on to write every statement into the site's own slow log until they end."
+            else:
+                yield "Connections made meanwhile keep long_query_time=0 until they end: each of their statements is counted as slow (Slow_queries)."
 
     def _load(self) -> str:
         if not self.needed_bytes:

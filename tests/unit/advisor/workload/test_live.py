@@ -18,6 +18,7 @@ PROSPECT = Prospect(12.0, 4 << 20, 3, {"long_query_time": "0"}, {"long_query_tim
         (PROSPECT, "3 connections are there already. They keep their settings: their statements are not seen."),
         (replace(PROSPECT, connections=1), "1 connection is there already. It keeps its settings: its statements are not seen."),
         (replace(PROSPECT, connections=0), "No connection is there already: every statement is seen."),
+        (PROSPECT, "Connections made meanwhile keep long_query_time=0 until they end: each of their statements is counted as slow (Slow_queries)."),
     ],
 )  # fmt: skip
 def test_what_is_going_to_be_done_reads_right(prospect: Prospect, says: str) -> None:
