@@ -18,7 +18,7 @@ from myisam_advisor.proofs.recordings import DIFFERING_SHARE
 from myisam_advisor.texts.drawing import drawn, is_terminal, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.lists import listed
-from myisam_advisor.texts.templates import figure, percent, printable, size
+from myisam_advisor.texts.templates import figure, percent, printable, size, so_many
 from myisam_advisor.trial import chart
 from myisam_advisor.trial.comparison import Comparison
 from myisam_advisor.trial.report import MAXIMUM_WIDTH, PIPED_WIDTH, SHOWN_KIND_CHARACTERS, course_line
@@ -195,7 +195,7 @@ def _kind(number: int, kind: KindResult) -> Iterable[RenderableType]:
     shown = kind.fingerprint[:SHOWN_KIND_CHARACTERS] + ("..." if len(kind.fingerprint) > SHOWN_KIND_CHARACTERS else "")
     yield Text.assemble((f"{number}. ", "bold"), printable(shown))
     yield Text(
-        f"   {percent(kind.share)} of the time: {kind.statements:,} statements, {kind.milliseconds:.3f} ms each",
+        f"   {percent(kind.share)} of the time: {so_many(kind.statements, 'statement')}, {kind.milliseconds:.3f} ms each",
         style="dim",
     )
     grid = Table.grid(padding=(0, 2))
@@ -211,14 +211,14 @@ def _kind(number: int, kind: KindResult) -> Iterable[RenderableType]:
 def fidelity_lines(fidelity: Fidelity, speed: str) -> list[str]:
     """How much like the recording it was, in sentences."""
     lines = _window_lines(fidelity.window)
-    lines.append(f"Sent: {fidelity.sent:,} of {fidelity.statements:,} statements{' of it' if lines else ''}.")
+    lines.append(f"Sent: {fidelity.sent:,} of {so_many(fidelity.statements, 'statement')}{' of it' if lines else ''}.")
     for reason, count in list(fidelity.left_out.items())[:MOST_REASONS]:
         lines.append(f"  left out: {count:,} ({reason})")
     lines += _left_out_lines(fidelity.window)
     known = fidelity.rows_equal + fidelity.rows_differ
     if known:
         lines.append(
-            f"Rows as recorded: {percent(fidelity.rows_equal / known)} of {known:,} statements"
+            f"Rows as recorded: {percent(fidelity.rows_equal / known)} of {so_many(known, 'statement')}"
             + (f"; of {fidelity.rows_unknown:,} the recording has no row counts." if fidelity.rows_unknown else ".")
         )
     else:

@@ -147,3 +147,10 @@ def test_a_picture_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     draw(a_result(), tmp_path / "chart.svg")
     assert (tmp_path / "chart.svg").read_text().startswith("<?xml")
+
+
+def test_one_statement_of_a_kind_is_one() -> None:
+    result = a_result()
+    few = dataclasses.replace(result, kinds=tuple(dataclasses.replace(one, statements=1) for one in result.kinds))
+    assert "1 statement, " in as_text(few)
+    assert "1 statements" not in as_text(few)
