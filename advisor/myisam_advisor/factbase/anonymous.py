@@ -62,6 +62,10 @@ KEPT_WORDS = frozenset(
 KEPT_NAMES = {
     "cache": {"default"}, "index": {"PRIMARY"}, "channel": {"group_replication_applier", "group_replication_recovery"},
 }  # fmt: skip
+# Directories of Amazon's (remedies/amazon_rds.py): they tell who runs the server, and nothing of whose it is.
+KEPT_PARTS = frozenset({"rdsdbdata", "rdsdbbin"})
+# Whose server it is, of version_comment: what else stands there may be whoever built it.
+_PRODUCT = re.compile(r"mariadb|percona", re.IGNORECASE)
 PARTITION_MARK = re.compile(r"(#P#|#SP#|#p#|#sp#)")
 # What SET PERSIST wrote of a named key cache; other names with a dot are of plugins and components.
 _OF_A_CACHE = re.compile(r"(.+)(\.key_(?:buffer|cache)_\w+)", re.DOTALL)
@@ -156,9 +160,12 @@ def _setting(name: str, value: str, replace: Replace) -> str:
     """A variable's value: a number or a word of the server's, or else a path, or any text."""
     if _NUMBER.fullmatch(value) or value.upper() in KEPT_WORDS or WORD_VARIABLES.fullmatch(name):
         return value
+    product = _PRODUCT.search(value) if name == "version_comment" else None
+    if product is not None:
+        return product[0]
     return "/".join(_of_path(value, replace)) if "/" in value else replace("text", value)
 
 
 def _of_path(value: str, replace: Replace) -> Iterator[str]:
     for part in value.split("/"):
-        yield part if part in _DOTS else replace("part", part)
+        yield part if part in _DOTS or part in KEPT_PARTS else replace("part", part)

@@ -18,6 +18,11 @@ _DIRECTORIES = ("/rdsdbdata/", "/rdsdbbin/")
 
 
 def is_of_amazon(server: Mapping[str, Value], variables: Mapping[str, Value]) -> bool:
-    """Whether its directories are those that Amazon gives it; whoever published the variables of a server did not fill in its data directory."""
+    """Whether its directories are those that Amazon gives it; whoever published the variables of a server did not fill in its data directory.
+
+    Whoever sees its files stands on its machine, which is nobody else's then: directories may keep their names when a server moves.
+    """
+    if server.get("local") == 1:
+        return False
     paths = (server.get("data_directory"), variables.get("datadir"), variables.get("basedir"))
     return any(str(path or "").startswith(_DIRECTORIES) for path in paths)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from myisam_advisor.factbase.anonymous import KEPT_KEYS, NAMES, OUR_WORDS, VERSIONS, WORD_VARIABLES, anonymised
+from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.document import as_document
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.judging.findings import Judgement
@@ -112,6 +113,14 @@ def test_the_same_stay_the_same_and_in_their_order() -> None:
     assert hidden["key_cache"][0]["name"] == "default"
     assert [row["index_name"] for row in hidden["indexes"]] == ["PRIMARY", "index1"]
     assert document["server"]["hostname"] == "db7", "what was given is not changed"  # type: ignore[index]
+
+
+def test_who_made_and_who_runs_the_server_is_no_secret() -> None:
+    """What SHOW VARIABLES printed tells both: RDS takes other remedies, and Percona Server has other variables."""
+    variables = {"version": "5.5.20-acme", "version_comment": "Percona Server of Acme", "datadir": "/rdsdbdata/db/", "basedir": "/rdsdbbin/acme/"}
+    hidden = anonymised({"schema": 1, "variable": variables})
+    assert hidden["variable"] == {"version": "5.5.20", "version_comment": "Percona", "datadir": "/rdsdbdata/part2/", "basedir": "/rdsdbbin/part1/"}
+    assert complete(facts_from_document(hidden)).single("server")["flavour"] == "percona"
 
 
 def test_the_command_line() -> None:

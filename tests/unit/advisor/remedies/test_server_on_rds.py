@@ -30,6 +30,9 @@ def test_variables_are_set_in_the_parameter_group_there_and_nowhere_else(server:
         ({}, {"basedir": "/rdsdbbin/mariadb-10.11.8.R1/"}, True),
         ({"data_directory": None}, {"datadir": "/var/lib/mysql/", "basedir": "/usr/"}, False),
         ({}, {"datadir": "/srv/rdsdbdata/"}, False),
+        # Moved away from there with all its paths.
+        ({"data_directory": "/rdsdbdata/db/", "local": 1}, {"datadir": "/rdsdbdata/db/"}, False),
+        ({"data_directory": "/rdsdbdata/db/", "local": 0}, {}, True),
     ],
 )
 def test_its_directories_tell(server: dict[str, str | None], variables: dict[str, str], is_amazons: bool) -> None:
