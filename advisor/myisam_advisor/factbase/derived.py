@@ -183,7 +183,7 @@ def _told_by_itself(known: Row, variables: Mapping[str, Value], status: Mapping[
     told: dict[str, Value] = {}
     version, uptime = variables.get("version"), status.get("Uptime")
     # A number has lost its last zero: 10.10 and 10.1 are the same.
-    if isinstance(version, str) and known.get("version") is None and known.get("version_number") is None:
+    if isinstance(version, str) and known.get("version") in (None, "") and known.get("version_number") is None:
         told["version"] = version
     if isinstance(uptime, int | float) and uptime >= 0 and known.get("uptime_seconds") is None:
         told["uptime_seconds"] = uptime

@@ -27,6 +27,11 @@ def test_the_variables_tell_the_version(variable: dict[str, str], flavour: str, 
     assert (told["flavour"], told["version_number"]) == (flavour, number)
 
 
+def test_an_empty_version_tells_nothing() -> None:
+    told = server({"server": {"version": ""}, "variable": {"version": "10.6.12-MariaDB"}})
+    assert (told["flavour"], told["version_number"]) == ("mariadb", 100612)
+
+
 def test_the_status_tells_how_long_it_is_up() -> None:
     assert server({"status": {"Uptime": 267027}})["uptime_seconds"] == 267027
     assert server({"status": {"Uptime": "a while"}}).get("uptime_seconds") is None
