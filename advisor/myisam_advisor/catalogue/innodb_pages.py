@@ -22,6 +22,8 @@ NODE_BYTES = 5 + 4  # of an entry that points to a page: its header, the page's 
 FRAGMENT_PAGES, EXTENT_PAGES = 32, 64
 # The files in which MariaDB sorts a copy, at most, in times the table: eight tables on 10.11.19, 11.4.5 and 11.8.9 (migrate/sort_files.py).
 SORT_FILES = 1.8
+# Of innodb_sort_buffer_size as it is by default: what becomes no larger than this is sorted in memory.
+SORTED_IN_MEMORY_BYTES = 1 << 20
 # A segment takes another extent when seven eighths of what it has are used, unless its pages come in order. From 40 on (FSEG_FREE_LIST_LIMIT)
 # it is no more than five ahead: 54 for 49.3, 269 for 264.1 were looked at, where seven eighths would be 57 and 302.
 SEGMENT_FACTOR, MOST_AHEAD_EXTENTS = 8 / 7, 5

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from myisam_advisor.catalogue.innodb_pages import SORT_FILES
+from myisam_advisor.catalogue.innodb_pages import SORT_FILES, SORTED_IN_MEMORY_BYTES
 from myisam_advisor.migrate.change import Change
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Range
@@ -20,8 +20,6 @@ from myisam_exporter.files.structure import Structure
 from myisam_exporter.server.sql import statement
 
 TEMPORARY_FULL = "tmpdir-full"
-# Of innodb_sort_buffer_size as it is by default: what becomes no larger than this is sorted in memory.
-SORTED_IN_MEMORY_BYTES = 1 << 20
 WITHOUT_FILES = statement("SET GLOBAL innodb_alter_copy_bulk = OFF;")
 ENDS_SO = "error 1296 (Temp file write failure); the whole of MariaDB 11.4.5 ended by it"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from myisam_advisor.catalogue.innodb_pages import SORT_FILES
+from myisam_advisor.catalogue.innodb_pages import SORT_FILES, SORTED_IN_MEMORY_BYTES
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_advisor.remedies.rebuild_times import lasts_into_innodb
@@ -109,7 +109,8 @@ def _disk(schema: str, innodb_bytes: int | None, context: PlanContext) -> Iterab
         yield f"the copy needs about {size(innodb_bytes)}, and the disk has {size(free)} free"
     temporary = number_of(context.known.all.single("host").get("temporary_directory_free_bytes"))
     sorts = context.known.sorts_copies and str(context.variable("innodb_alter_copy_bulk") or "ON").upper() in ON
-    if sorts and innodb_bytes is not None and temporary is not None and SORT_FILES * innodb_bytes > temporary:
+    in_files = sorts and innodb_bytes is not None and innodb_bytes > SORTED_IN_MEMORY_BYTES
+    if in_files and innodb_bytes is not None and temporary is not None and SORT_FILES * innodb_bytes > temporary:
         yield (
             f"the copy is sorted in files of tmpdir, of up to {size(SORT_FILES * innodb_bytes)}, and {size(temporary)} are free there (error 1296): make room there, "
             f"or {UNSORTED}"

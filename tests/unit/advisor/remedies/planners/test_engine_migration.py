@@ -57,6 +57,14 @@ def test_a_tmpdir_without_room_for_the_sorting_is_in_the_way(version: int, free_
     assert (plan.commands == ()) is is_told
 
 
+def test_a_small_copy_is_sorted_in_memory_as_migrate_says() -> None:
+    """Of 1 MiB and less: innodb_sort_buffer_size."""
+    given = facts(server=MARIADB | {"version_number": 101119}, indexes=[INDEX], host={"temporary_directory_free_bytes": 0}, variable={"innodb_alter_copy_bulk": "ON"})
+    plan = planned("engine_migration", ROW | {"rows": 100, "data_bytes": 10_000, "index_bytes": 2_048}, given)
+    assert plan.values["blockers"] == ""
+    assert plan.commands != ()
+
+
 @pytest.mark.parametrize("index", [{"algorithm": "fulltext"}, {"maximum_key_bytes": 1008}])
 def test_newer_servers_have_what_older_ones_lack(index: dict[str, Any]) -> None:
     assert planned("engine_migration", ROW, facts(server=MYSQL, indexes=[INDEX | index])).values["blockers"] == ""
