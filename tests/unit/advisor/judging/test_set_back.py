@@ -75,6 +75,15 @@ def test_what_a_rate_would_have_silenced_is_not_told() -> None:
     assert "mmap-enable" in [one.rule for one in judgement.not_evaluated]
 
 
+@pytest.mark.parametrize(("columns", "is_asked"), [(("write_requests_per_second", "writes_per_second"), False), (("reads_per_second",), True)])
+def test_what_a_rule_does_not_ask_for_keeps_it_from_nothing(columns: tuple[str, ...], is_asked: bool) -> None:
+    """Of all rates of a cache only those of reads say that it is too large."""
+    facts = facts_of(key_cache=[{**CACHE, **RATES, **dict.fromkeys(columns), "miss_ratio": 0.75}])
+    facts = replace(facts, unknown={**facts.unknown, **{f"key_cache.{name}": RESET for name in columns}})
+    lacking = {one.rule for one in judged(facts).not_evaluated if one.why == RESET.reason}
+    assert ("key-buffer-too-large" in lacking) is is_asked
+
+
 @pytest.mark.parametrize(("waiting", "told"), [(100, True), (20, False)])
 def test_what_is_critical_does_not_wait_for_the_next_look(waiting: int, told: bool) -> None:
     """A queue of connections is seen without counters; half of max_connections is critical."""
