@@ -208,6 +208,8 @@ def sentence(text: str) -> str:
 
 def printable(text: str, keep_newlines: bool = False) -> str:
     """Text that cannot steer a terminal: control characters, and those that reorder or hide text, are written as escapes."""
+    if text.isprintable():
+        return text
     return "".join(
         character
         if character == " " or character.isprintable() or (keep_newlines and character == "\n")
@@ -264,6 +266,9 @@ LONGEST_NUMBER_BITS = 1024  # that of the longest whole number that a floating-p
 MOST_PLACES = 20
 REPEATING_OPERATORS = frozenset({"*", "**", "%", "+"})
 MAXIMUM_TEMPLATE_CHARACTERS = 20_000
+# What it prints: a value may have 64 KiB, a template prints it thousands of times, and a rule finds a thousand things.
+MAXIMUM_TEXT_CHARACTERS = 1 << 17
+_BEGINS_A_TAG = "{"
 
 
 def _rounded_to(value: float, precision: int = 0, method: Literal["common", "ceil", "floor"] = "common") -> float:
@@ -335,6 +340,19 @@ def template(text: str, used: SandboxedEnvironment | None = None) -> Template:
 
 
 def fill(text: str, values: dict[str, object]) -> str:
-    """The template's text with line breaks within a paragraph removed; a choice that chose nothing leaves no trace."""
-    paragraphs = (" ".join(template(part).render(values).split()) for part in re.split(r"\n\s*\n", text.strip()))
-    return "\n\n".join(filter(None, paragraphs))
+    """The template's text with line breaks within a paragraph removed; a choice that chose nothing leaves no trace.
+
+    Raises TextError for one that is too long.
+    """
+    paragraphs = (" ".join(_rendered(part, values).split()) for part in re.split(r"\n\s*\n", text.strip()))
+    filled = "\n\n".join(filter(None, paragraphs))
+    if len(filled) > MAXIMUM_TEXT_CHARACTERS:
+        raise TextError(f"a text may not become longer than {count(MAXIMUM_TEXT_CHARACTERS)} characters")
+    return filled
+
+
+def _rendered(text: str, values: dict[str, object]) -> str:
+    """Words alone are said as they are: a text of a thousand tables is filled a thousand times."""
+    if _BEGINS_A_TAG not in text and len(text) <= MAXIMUM_TEMPLATE_CHARACTERS:
+        return text
+    return template(text).render(values)

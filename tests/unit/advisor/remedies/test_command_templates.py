@@ -128,12 +128,13 @@ def test_a_rule_that_forgets_to_quote_is_not_evaluated_and_says_what_to_write(tm
         ("{{ " + "(" * 300 + "1" + ")" * 300 + " }}", "nested"),
         ("{% if 1 %}" * 200 + "{% endif %}" * 200, "nested"),
         ("x" * 30_000, "longer than"),
+        ("{{ long }}" * 3, "may not become longer than 131,072 characters"),
     ],
-    ids=["a name", "a name for a while", "a block", "a filter of a block", "another template", "a dictionary", "constant places", "places", "long numbers", "long texts", "parentheses", "conditions", "a long text"],
+    ids=["a name", "a name for a while", "a block", "a filter of a block", "another template", "a dictionary", "constant places", "places", "long numbers", "long texts", "parentheses", "conditions", "a long text", "a long text of values"],
 )
 def test_no_text_of_a_rule_takes_all_time_or_memory(text: str, why: str) -> None:
     with pytest.raises(TextError, match=why):
-        fill(text, {"a": 9999999999, "t": "text"})
+        fill(text, {"a": 9999999999, "t": "text", "long": "x" * (1 << 16)})
 
 
 def test_arithmetic_that_texts_need_is_done() -> None:
