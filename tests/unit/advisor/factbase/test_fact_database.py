@@ -10,7 +10,8 @@ from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.factbase.database import FactDatabase, open_database
 from myisam_advisor.factbase.file import facts_from_document
 from myisam_advisor.factbase.guarded_query import GuardedDatabase, QueryError
-from myisam_advisor.factbase.shared_views import VIEWS, View
+from myisam_advisor.factbase.shared_views import VIEWS
+from myisam_advisor.factbase.view import View
 from myisam_exporter.facts.columns import TABLES
 from myisam_exporter.files.myi_definition import KEY_TYPES, SEGMENT_NULL, SIZED_TYPES, KeyPart
 from myisam_exporter.look.fact_set import FactRows, FactSet
