@@ -9,7 +9,8 @@ import pytest
 
 from myisam_advisor.errors import TrialError
 from myisam_advisor.migrate.script import as_script
-from myisam_advisor.migrate.sort_files import TEMPORARY_FULL, WITHOUT_FILES
+from myisam_advisor.migrate.sort_files import TEMPORARY_FULL
+from myisam_advisor.remedies.engine_change import UNSORTED_COPIES
 from myisam_advisor.trial.engines.conversion import converted
 from myisam_advisor.trial.engines.stage import EngineServer
 from myisam_advisor.trial.private.private_server import PrivateServer
@@ -58,7 +59,7 @@ def test_a_tmpdir_without_room_is_told_and_keeps_the_table_back(name: str, place
         assert "Make room there, or set that" in " ".join(script.replace("\n-- ", " ").split())
         assert fed(server, script) == ""
         assert engines(server, "sorted") == {"t": "MyISAM", "small": "InnoDB"}
-        server.execute(WITHOUT_FILES)
+        server.execute(UNSORTED_COPIES)
         assert fed(server, as_script(looked(server, "sorted"))) == ""
         assert engines(server, "sorted") == {"t": "InnoDB", "small": "InnoDB"}
 

@@ -39,6 +39,11 @@ LARGE_FILE_EXTENTS, LARGE_STEP_EXTENTS = 32, 4
 LEAST_FILE_BYTES = {"mariadb": 65_536.0, "old": 98_304.0, "dictionary": 114_688.0}
 
 
+def sort_file_bytes(table_bytes: float) -> float:
+    """What the files in which MariaDB sorts a copy may take, of what the table becomes; 0 where it is sorted in memory."""
+    return SORT_FILES * table_bytes if table_bytes > SORTED_IN_MEMORY_BYTES else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Filling:
     """In which way an index is filled: the share of its room, whether a sixteenth stays free, and whether extents are filled to their end."""

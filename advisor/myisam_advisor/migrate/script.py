@@ -16,7 +16,7 @@ from myisam_advisor.migrate.places import NOT_GIVEN_BACK
 from myisam_advisor.migrate.prediction import Migration, Prediction
 from myisam_advisor.migrate.replication import of_replication
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
-from myisam_advisor.migrate.sort_files import ENDS_SO, TEMPORARY_FULL, WITHOUT_FILES
+from myisam_advisor.migrate.sort_files import ENDS_SO, TEMPORARY_FULL
 from myisam_advisor.migrate.unchanged import (
     ALIKE,
     forgets,
@@ -28,7 +28,7 @@ from myisam_advisor.migrate.unchanged import (
     writes_again,
 )
 from myisam_advisor.migrate.way_back import back, without_comment
-from myisam_advisor.remedies.engine_change import SummedColumn, engine_change, sum_of_values
+from myisam_advisor.remedies.engine_change import UNSORTED_COPIES, SummedColumn, engine_change, sum_of_values
 from myisam_advisor.remedies.script import NOT_RUN, in_comments, in_prose, is_plain, offered, offered_in_prose
 from myisam_advisor.texts.templates import count, duration, object_name, sentence, size
 from myisam_exporter.files import structure as types
@@ -58,7 +58,7 @@ STOPS = statement("SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE NOT ({}))
 # MyISAM's writes do so, whatever the server; a KILL of them ended MySQL 8.0 and 9.7 by SIGSEGV each time (docs/decisions/037-migrations-from-files.md).
 WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: make room."
 ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."
-SORTS_IN_FILES = f"The copy is sorted in files of tmpdir, not of innodb_tmpdir: where that has no room it ends with {ENDS_SO}. {WITHOUT_FILES} needs none."
+SORTS_IN_FILES = f"The copy is sorted in files of tmpdir, not of innodb_tmpdir: where that has no room it ends with {ENDS_SO}. {UNSORTED_COPIES} needs none."
 # information_schema has no members, and LOAD_FILE no file that is not everybody's to read.
 OF_MERGES = """\
 ALTER TABLE ... UNION of a MERGE table that is there by now is seen behind the ALTER of its new member alone (error 1231): until the statement at Back \

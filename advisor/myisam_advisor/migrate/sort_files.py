@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from myisam_advisor.catalogue.innodb_pages import SORT_FILES, SORTED_IN_MEMORY_BYTES
+from myisam_advisor.catalogue.innodb_pages import sort_file_bytes
 from myisam_advisor.migrate.change import Change
 from myisam_advisor.migrate.server_kind import INNODB, ServerKind
 from myisam_advisor.migrate.sizes import Range
 from myisam_advisor.migrate.times import Machine
+from myisam_advisor.remedies.engine_change import UNSORTED_COPIES
 from myisam_advisor.texts.templates import size
 from myisam_exporter.files import structure as types
 from myisam_exporter.files.structure import Structure
 from myisam_exporter.server.sql import statement
 
 TEMPORARY_FULL = "tmpdir-full"
-WITHOUT_FILES = statement("SET GLOBAL innodb_alter_copy_bulk = OFF;")
 ENDS_SO = "error 1296 (Temp file write failure); the whole of MariaDB 11.4.5 ended by it"
 
 
@@ -31,11 +31,11 @@ def sort_files(
     free = machine.temporary_free_bytes
     if to != INNODB or not here.sorts_copies or after is None or free is None or structure.of_kind(types.LONG_UNIQUE):
         return
-    most = SORT_FILES * after[1]
-    if after[1] > SORTED_IN_MEMORY_BYTES and most > free:
+    most = sort_file_bytes(after[1])
+    if most > free:
         yield Change(
             TEMPORARY_FULL,
             f"The copy is sorted in files of tmpdir, which take up to {size(most)}, and {size(free)} are free there: it ends with {ENDS_SO}. "
-            f"{WITHOUT_FILES} needs no such files.",
+            f"{UNSORTED_COPIES} needs no such files.",
             statement("SELECT @@global.tmpdir, @@global.innodb_alter_copy_bulk;"),
         )

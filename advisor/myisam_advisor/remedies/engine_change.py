@@ -8,6 +8,8 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.sql import Sql, quote_identifier, sql_list, statement
 
 INNODB, ARIA = "InnoDB", "Aria"
+# MariaDB's copies to InnoDB: sorted, in files of tmpdir, or row by row.
+UNSORTED_COPIES = statement("SET GLOBAL innodb_alter_copy_bulk = OFF;")
 
 
 @dataclass(frozen=True, slots=True)

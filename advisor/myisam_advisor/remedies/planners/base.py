@@ -85,7 +85,9 @@ class PlanFacts:
 
     @cached_property
     def sorts_copies(self) -> bool:
-        """Whether an ALTER that copies into InnoDB sorts first, unless somebody switched innodb_alter_copy_bulk off."""
+        """Whether an ALTER that copies into InnoDB sorts first: MariaDB's do, unless somebody switched innodb_alter_copy_bulk off."""
+        if str(self.variables.get("innodb_alter_copy_bulk")).upper() in ("OFF", "0"):
+            return False
         server = next(iter(self.all.tables["server"].dictionaries()), {})
         version = int(number_of(server.get("version_number")) or 0)
         return server.get("flavour") == "mariadb" and any(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from myisam_advisor.catalogue.innodb_pages import SORT_FILES, SORTED_IN_MEMORY_BYTES
+from myisam_advisor.catalogue.innodb_pages import sort_file_bytes
 from myisam_advisor.catalogue.measured import rebuild_rates_for
+from myisam_advisor.remedies.engine_change import UNSORTED_COPIES
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned
 from myisam_advisor.remedies.rebuild_times import lasts_into_innodb
 from myisam_advisor.remedies.refused_conversions import migrate_line
@@ -14,7 +15,6 @@ from myisam_advisor.remedies.table_sizes import innodb_size
 from myisam_advisor.texts.templates import object_name, printable, size
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of
-from myisam_exporter.server.sql import statement
 
 # First versions with InnoDB's own: (MySQL, MariaDB). Longer index prefixes: innodb_large_prefix by default.
 FULLTEXT_FROM, SPATIAL_FROM, LONG_KEYS_FROM = (50600, 100005), (50705, 100202), (50707, 100202)
@@ -26,7 +26,6 @@ ON, OFF = ("ON", "1"), ("OFF", "0")
 NOTHING_CONVERTED = "No statement is given here: what was changed in the application is changed back there."
 # Fewer are no whole answer: MySQL 5.5 without InnoDB has 270.
 VARIABLES_OF_A_SERVER = 100
-UNSORTED = statement("SET GLOBAL innodb_alter_copy_bulk = OFF;")
 
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
@@ -108,12 +107,11 @@ def _disk(schema: str, innodb_bytes: int | None, context: PlanContext) -> Iterab
     if innodb_bytes is not None and free is not None and innodb_bytes > free:
         yield f"the copy needs about {size(innodb_bytes)}, and the disk has {size(free)} free"
     temporary = number_of(context.known.all.single("host").get("temporary_directory_free_bytes"))
-    sorts = context.known.sorts_copies and str(context.variable("innodb_alter_copy_bulk") or "ON").upper() in ON
-    in_files = sorts and innodb_bytes is not None and innodb_bytes > SORTED_IN_MEMORY_BYTES
-    if in_files and innodb_bytes is not None and temporary is not None and SORT_FILES * innodb_bytes > temporary:
+    sorted_bytes = sort_file_bytes(innodb_bytes or 0) if context.known.sorts_copies else 0
+    if temporary is not None and sorted_bytes > temporary:
         yield (
-            f"the copy is sorted in files of tmpdir, of up to {size(SORT_FILES * innodb_bytes)}, and {size(temporary)} are free there (error 1296): make room there, "
-            f"or {UNSORTED}"
+            f"the copy is sorted in files of tmpdir, of up to {size(sorted_bytes)}, and {size(temporary)} are free there (error 1296): make room there, "
+            f"or {UNSORTED_COPIES}"
         )
 
 

@@ -57,6 +57,14 @@ def test_a_tmpdir_without_room_for_the_sorting_is_in_the_way(version: int, free_
     assert (plan.commands == ()) is is_told
 
 
+def test_a_copy_that_is_not_sorted_has_the_size_of_one_made_row_by_row() -> None:
+    def told(version: int, bulk: str) -> object:
+        given = facts(server=MARIADB | {"version_number": version}, indexes=[INDEX], variable={"innodb_alter_copy_bulk": bulk})
+        return planned("engine_migration", ROW, given).values["innodb_bytes"]
+
+    assert told(101119, "OFF") == told(100523, "OFF") != told(101119, "ON")
+
+
 def test_a_small_copy_is_sorted_in_memory_as_migrate_says() -> None:
     """Of 1 MiB and less: innodb_sort_buffer_size."""
     given = facts(server=MARIADB | {"version_number": 101119}, indexes=[INDEX], host={"temporary_directory_free_bytes": 0}, variable={"innodb_alter_copy_bulk": "ON"})
