@@ -281,12 +281,14 @@ def _candidate(rule: Rule, row: Row) -> Candidate:
 
 
 def _together(undecided: Sequence[NotEvaluated]) -> NotEvaluated:
-    """What all of them need; how to have it by the first that says so."""
-    needs = list(dict.fromkeys(one.needs for one in undecided))
+    """What all of them need; how to have it by the first that says so, and the cause once where it is that of all."""
+    causes = {one.why for one in undecided}
+    why = causes.pop() if len(causes) == 1 else ""
+    cause = f" ({why})" if why else ""
+    needs = list(dict.fromkeys(one.needs.removesuffix(cause) for one in undecided))
     more = f"; and {len(needs) - NAMED_NEEDS} more" if len(needs) > NAMED_NEEDS else ""
     how = next((one.how for one in undecided if one.how), "")
-    why = undecided[0].why if len(needs) == 1 else ""
-    return NotEvaluated(undecided[0].rule, "; ".join(needs[:NAMED_NEEDS]) + more, how, why=why)
+    return NotEvaluated(undecided[0].rule, f"{'; '.join(needs[:NAMED_NEEDS])}{more}{cause}", how, why=why)
 
 
 def _among(value: Value, allowed: Sequence[str], otherwise: str) -> str:

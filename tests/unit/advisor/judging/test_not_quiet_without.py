@@ -52,7 +52,14 @@ SPACE, CORES, SWAP = ("host.data_directory_free_bytes", 0), ("host.cpu_count", 4
 def test_facts_that_would_have_it_speak_together_are_needed_and_no_others(deciders: tuple[tuple[str, int], ...]) -> None:
     (needing,) = judged(own_rule(FULL, *deciders), host={"memory_bytes": 1}).not_evaluated
     assert needing.facts == ("host.data_directory_free_bytes", "host.cpu_count")
-    assert needing.needs == "host.data_directory_free_bytes (not in the facts file); host.cpu_count (not in the facts file)"
+    assert needing.needs == "host.data_directory_free_bytes; host.cpu_count (not in the facts file)"
+    assert needing.why == "not in the facts file", "as where one fact is needed: the report tells such rules together"
+
+
+def test_facts_that_are_not_known_for_different_causes_keep_each_its_own() -> None:
+    (needing,) = judged(own_rule(FULL, SPACE, CORES), {"host.cpu_count": Unknown("no rights", "run as root")}, host={"memory_bytes": 1}).not_evaluated
+    assert needing.needs == "host.data_directory_free_bytes (not in the facts file); host.cpu_count (no rights)"
+    assert (needing.why, needing.how) == ("", "run as root")
 
 
 def test_what_is_known_excludes_what_several_would_say_together() -> None:
