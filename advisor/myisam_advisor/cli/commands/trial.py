@@ -206,6 +206,7 @@ def trial(
     The watched server is only read from. The private server has its own temporary directory and socket, and leaves nothing behind.
     """
     from myisam_advisor.trial.bench import TrialOptions
+    from myisam_advisor.trial.experiments.base import experiment_named
     from myisam_advisor.trial.private.limits import expect_bearable
     from myisam_advisor.trial.private.machine import be_polite, only_one
 
@@ -221,7 +222,7 @@ def trial(
         expect_engine_options(wish, copy, column, chart_path)
     else:
         wish.expect_fitting(experiment == REPLAY, takes_workload=experiment == UPGRADE)
-    if experiment in KINDS:
+    if experiment in KINDS or experiment_named(experiment).needs_server:
         expect_bearable()
     with only_one():
         if nice:
@@ -251,12 +252,9 @@ def _run_one(wanted: Wanted, format_name: str, chart_path: Path | None) -> None:
     from myisam_advisor.trial import chart, report
     from myisam_advisor.trial.experiments.base import experiment_named
     from myisam_advisor.trial.private.apart import apart
-    from myisam_advisor.trial.private.limits import expect_bearable
     from myisam_advisor.trial.task import do_task, run_task
 
     described = experiment_named(wanted.experiment)
-    if described.needs_server:
-        expect_bearable()
     if chart_path is not None:
         chart.expect_drawable(chart_path)
     # In this order: the other process is there before a password is read, and before there are threads.

@@ -30,7 +30,8 @@ def only_one() -> Iterator[None]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as lock:
         try:
             lock.bind(LOCK_NAME)
-            lock.listen(1)
+            # Nobody accepts: whoever asks stays in this queue, and learns who it is only while there is room.
+            lock.listen(socket.SOMAXCONN)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise

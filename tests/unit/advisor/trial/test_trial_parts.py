@@ -95,8 +95,10 @@ def test_a_statement_with_a_line_break_cannot_be_written_down(tmp_path: Path) ->
 
 def test_one_trial_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "LOCK_NAME", f"\0myisam-advisor-test-{os.getpid()}")
-    with machine.only_one(), pytest.raises(TrialError, match=rf"another trial is running on this machine \(process {os.getpid()} of user {os.geteuid()}\)"), machine.only_one():
-        pass
+    with machine.only_one():
+        for _ in range(5):  # whoever asked before is still in the queue of a socket that accepts nobody
+            with pytest.raises(TrialError, match=rf"another trial is running on this machine \(process {os.getpid()} of user {os.geteuid()}\)"), machine.only_one():
+                pass
     with machine.only_one():
         pass
 
