@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.advice.averting import verdict_of
 from benchmarks.advice.forecasts import FEWEST_CHANGES, FEWEST_SCENARIOS, Outcome, fitted, outcomes
-from benchmarks.advice.outcomes import IMPROVES, NOT_APPLICABLE, OUTCOMES, UNCLEAR, UNSAFE, UNTOUCHED, WORSENS
+from benchmarks.advice.outcomes import IMPROVES, OUTCOMES, UNCLEAR, UNSAFE, WORSENS
 from benchmarks.advice.outcomes import NOTHING as NO_DIFFERENCE
 from benchmarks.advice.record import MEASURED, RESULTS, SEARCHED, SKIPPED, Line, advice_of, measured_of, of_kind
 from benchmarks.advice.sample import Sample, samples
@@ -42,27 +42,16 @@ def documents() -> dict[str, str]:
 
 def in_short() -> str:
     """The few figures for README: a line for each adviser."""
-    rows = [
-        [
-            one.adviser, _share(one.faults_named, one.faults), _share(one.felt_named, one.felt), _share(one.in_peace, one.others),
-            _share(one.without_a_word, one.others), str(one.outcomes[IMPROVES]), str(one.outcomes[NO_DIFFERENCE] + one.outcomes[UNCLEAR]),
-            str(one.outcomes[WORSENS] + one.outcomes[UNSAFE]), str(one.outcomes[UNTOUCHED]), str(one.outcomes[NOT_APPLICABLE]), str(one.unmeasured),
-        ]
-        for one in tallies(known_cases(all_scenarios()))
-    ]  # fmt: skip
-    heads = [
-        "",
-        "faults named",
-        "of those felt",
-        "healthy: no warning",
-        "healthy: not a word",
-        "changes: better",
-        "neither",
-        "worse",
-        UNTOUCHED,
-        NOT_APPLICABLE,
-        "not measured yet",
-    ]
+    rows = []
+    for one in tallies(known_cases(all_scenarios())):
+        outcomes = (
+            one.outcomes[IMPROVES],
+            one.outcomes[NO_DIFFERENCE] + one.outcomes[UNCLEAR],
+            one.outcomes[WORSENS] + one.outcomes[UNSAFE],
+        )
+        shares = (_share(one.faults_named, one.faults), _share(one.in_peace, one.others))
+        rows.append([one.adviser, *shares, str(sum(outcomes)), *map(str, outcomes)])
+    heads = ["", "faults named", "healthy servers without a warning", "changes measured", "better", "neither", "worse"]
     return "\n".join(_markdown(heads, rows)) + "\n"
 
 
