@@ -24,7 +24,8 @@ NAVIGATION = (
         "Guide",
         (
             "docs/guide/connecting.md", "docs/guide/configuration.md", "docs/guide/production.md", "docs/guide/changing.md", "docs/guide/record.md",
-            "docs/guide/statements.md", "docs/guide/migrate.md", "docs/guide/migrate-measured.md", "docs/guide/page.md", "docs/guide/top.md", "docs/guide/history.md",
+            "docs/guide/statements.md", "docs/guide/migrate.md", "docs/guide/migrate-errors.md", "docs/guide/trial-engine.md", "docs/guide/migrate-measured.md",
+            "docs/guide/page.md", "docs/guide/top.md", "docs/guide/history.md",
             "docs/guide/exporter.md", "docs/guide/access.md", "docs/guide/fleet.md", "docs/guide/programs.md", "docs/guide/reliability.md", "docs/guide/trust.md",
             "docs/guide/benchmarks.md", "docs/guide/containers.md", "docs/guide/old_hosts.md", "docs/guide/support.md",
         ),

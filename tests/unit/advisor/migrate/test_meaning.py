@@ -176,6 +176,6 @@ def test_a_copy_of_words_in_innodb_has_no_index() -> None:
 def test_the_guide_names_each_change() -> None:
     folder = ROOT / "advisor" / "myisam_advisor" / "migrate"
     named = {name for path in folder.glob("*.py") for name in re.findall(r'Change\(\s*"([a-z-]+)"', path.read_text("utf-8"))}
-    guide = (ROOT / "docs" / "guide" / "migrate.md").read_text("utf-8")
+    guide = (ROOT / "docs" / "guide" / "migrate-errors.md").read_text("utf-8")
     assert {"full-row", "fulltext-syntax", "aria-savepoint", "no-primary-key"} <= named
     assert [name for name in sorted(named) if f"`{name}`" not in guide] == []
