@@ -40,6 +40,8 @@ QUEUE = 1024  # connections that wait to be accepted: a crowd that comes at once
 # one peer's fill its places before their requests are read, and others of its address are closed (measured; eight do not).
 ACCEPTED_AT_ONCE = 4
 PAUSE_SECONDS = 1.0
+# What is short comes and goes with each connection that ends: it is one shortage until it has been away for so long.
+SHORTAGE_GAP_SECONDS = 60.0
 REFUSED_SECONDS = 0.01
 # Of every answer, also to what is no request: it is what its type says, and no part of a page, or of a window's group, of anybody else's.
 EVERYWHERE = (
@@ -97,6 +99,7 @@ class HttpServer:
         self._listening: set[asyncio.Task[None]] = set()
         self._conversations: set[asyncio.Task[None]] = set()
         self._unix_sockets: list[tuple[Path, int]] = []
+        self._short_until: float | None = None
 
     async def listen(self, host: str | None, port: int) -> list[tuple[str, int]]:
         """Listen there; `host` None is every address. Returns the addresses. Raises OSError when that is not possible."""
@@ -143,7 +146,7 @@ class HttpServer:
             except OSError as error:
                 is_ours = error.errno in EXHAUSTED
                 if is_ours:
-                    _log.warning("no connection can be accepted for now (%s)", error.strerror)
+                    self._tell_of_shortage(error)
                 # What is wrong with one connection holds up the others for a moment only; what lasts takes no processor.
                 await asyncio.sleep(PAUSE_SECONDS if is_ours else REFUSED_SECONDS)
             else:
@@ -152,6 +155,20 @@ class HttpServer:
                     for _ in range(ACCEPTED_AT_ONCE - 1):
                         self._begin(listener.accept()[0])
             await asyncio.sleep(0)  # a crowd that waits to be accepted keeps nobody else from their turn
+
+    def _tell_of_shortage(self, error: OSError) -> None:
+        """Once for each shortage, however many connections wait and however long it lasts."""
+        now = asyncio.get_running_loop().time()
+        if self._short_until is None or now > self._short_until:
+            remedy = (
+                " A higher limit of open files (ulimit -n; LimitNOFILE=) makes room."
+                if error.errno == errno.EMFILE
+                else ""
+            )
+            _log.warning(
+                "no connection can be accepted for now (%s): this is tried again each second.%s", error.strerror, remedy
+            )
+        self._short_until = now + SHORTAGE_GAP_SECONDS
 
     def _begin(self, accepted: socket.socket) -> None:
         """Converse with whoever connected, if there is room or can be made."""
