@@ -69,7 +69,10 @@ def open_to_write(path: Path) -> Records:
             database.execute("PRAGMA auto_vacuum=INCREMENTAL")
         version = pragma(database, "user_version")
         if version not in (0, *FORMATS):
-            raise HistoryError(f"it was written by a newer version (format {version}, not {FORMAT})")
+            raise HistoryError(
+                f"it was written by a newer version (format {version}, not {FORMAT}); it is left as it is. "
+                "Give another file (--history FILE), or --no-history"
+            )
         database.execute("PRAGMA journal_mode=WAL")
         database.execute("PRAGMA synchronous=NORMAL")
         database.execute(f"PRAGMA journal_size_limit={16 << 20}")

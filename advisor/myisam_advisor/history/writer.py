@@ -140,7 +140,7 @@ class History:
             make_directory(path)
             self._open()
         except HistoryError as error:
-            self._say(f"{error}; it is left as it is. Give another file (--history FILE), or --no-history")
+            self._say(f"{error}")
         except (OSError, *FILE_FAULTS) as error:
             passing = ("full", "locked", "busy")
             is_full = getattr(error, "errno", None) == errno.ENOSPC or _is_full(path.parent)
@@ -275,7 +275,7 @@ class History:
         except OSError as error:
             self._say(f"{error.strerror}")
         except HistoryError as error:
-            self._say(f"{error}; it is left as it is")
+            self._say(f"{error}")
         except MemoryError:
             self._noted.clear()
             self._say(f"there is not enough memory: {MORE_MEMORY}")
