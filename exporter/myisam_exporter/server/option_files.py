@@ -95,11 +95,11 @@ class Options:
         return setting.value if setting else None
 
     def origin(self, name: str) -> str:
-        """Where a setting came from, and which other files said something else: for error messages, never with the value."""
+        """Where a setting came from, and which other places said something else: for error messages, never with the value."""
         setting = self.settings.get(name)
         if setting is None:
             return ""
-        others = [f"{lost.path}" for lost in self.overridden.get(name, []) if lost.value != setting.value]
+        others = [f"{lost}" for lost in self.overridden.get(name, []) if lost.value != setting.value]
         text = f"from {setting}"
         return f"{text}, which overrides a different one in {', '.join(others)}" if others else text
 

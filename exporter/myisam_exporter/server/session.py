@@ -256,7 +256,7 @@ class Session:
     def _lost(self, error: BrokenConnectionError) -> ServerLostError:
         return ServerLostError(
             f"lost the server at {self.target.label}: it was stopped, killed, or did not answer within {self.timeout_seconds} s "
-            f"({error}). Check its error log, then run this again; --timeout allows more time."
+            f"({error}). Check its error log; --timeout allows more time."
         )
 
 
@@ -291,9 +291,11 @@ class _Attempt:
                 raise explained(self._target, self._error, self._timeout_seconds) from None
             self._given_up = True
             self._let_go()
+        over_network = self._target.socket is None
+        why = "its name is not resolved, or what answers there" if over_network else "what answers there"
+        check = "Check the name and the network; " if over_network else ""
         raise ServerLostError(
-            f"no connection with {self._target.label} came about within {seconds} s: its name is not resolved, or what answers there is too slow. "
-            "Check the name and the network; --timeout allows more time."
+            f"no connection with {self._target.label} came about within {seconds} s: {why} is too slow. {check}--timeout allows more time."
         )
 
     def _connect(self) -> None:

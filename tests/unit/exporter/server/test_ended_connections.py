@@ -3,6 +3,9 @@
 import gc
 import socket
 import struct
+import time
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,8 +14,9 @@ from myisam_exporter.errors import ServerLostError
 from myisam_exporter.server import driver
 from myisam_exporter.server.connection_errors import WHO_ENDS_CONNECTIONS, explained
 from myisam_exporter.server.driver import BrokenConnectionError, ServerConnection
+from myisam_exporter.server.session import Session
 from myisam_exporter.server.target import Target
-from tests.support.lying_server import HostileServer, honest
+from tests.support.lying_server import Client, HostileServer, greeting, honest, packet
 
 RESET = struct.pack("ii", 1, 0)
 
@@ -62,3 +66,29 @@ def test_who_is_interrupted_within_an_answer_leaves_the_rest_of_it(monkeypatch: 
         del raised
         gc.collect()
     assert untold == []
+
+
+def dripping(client: Client) -> None:
+    """Its greeting comes byte by byte: no single wait is too long."""
+    for byte in packet(0, greeting()):
+        client.connection.sendall(bytes([byte]))
+        time.sleep(0.2)
+
+
+def test_of_a_socket_neither_a_name_nor_the_network_is_doubted(tmp_path: Path) -> None:
+    with HostileServer(dripping, str(tmp_path / "s")), pytest.raises(ServerLostError) as raised:
+        Session(Target("me", socket=tmp_path / "s"), 1)
+    assert str(raised.value) == f"no connection with {tmp_path / 's'} came about within 2 s: what answers there is too slow. --timeout allows more time."
+
+
+def test_a_daemon_that_lost_its_server_is_not_told_to_run_again() -> None:
+    """It tries again by itself."""
+    answers = 6
+    with (
+        HostileServer(partial(honest, questions=answers)) as server,
+        closing(Session(Target("me", host="127.0.0.1", port=server.port), 1)) as session,
+        pytest.raises(ServerLostError) as raised,
+    ):
+        for _ in range(answers):
+            session.rows("SHOW GLOBAL STATUS")
+    assert str(raised.value).endswith("Check its error log; --timeout allows more time.")

@@ -119,6 +119,12 @@ def test_two_files_with_different_passwords_are_refused_without_showing_them(tmp
     assert "secret" not in text
 
 
+def test_what_a_setting_overrides_is_named_with_its_line(tmp_path: Path) -> None:
+    """The file alone was named, also where it was the same one: from F, line 4, which overrides a different one in F."""
+    one = write(tmp_path / "one.cnf", "[client]\npassword=first\n[client.forum]\npassword=second\n")
+    assert read_option_files([one], groups=("client", "client.forum")).origin("password") == f"from {one}, line 4, which overrides a different one in {one}, line 2"
+
+
 def test_the_password_is_no_part_of_any_representation(tmp_path: Path) -> None:
     path = write(tmp_path / "my.cnf", "[client]\nuser=u\npassword=hidden-word\nhost=db1\nport=3307\n")
     target = target_from_options([path])
