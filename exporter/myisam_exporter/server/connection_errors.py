@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 
 from myisam_exporter.errors import ServerLostError, StatementRefusedError, UserError
-from myisam_exporter.files.file_state import EXHAUSTED
+from myisam_exporter.files.file_state import EXHAUSTED, MORE_DESCRIPTORS
 from myisam_exporter.kernel.rights import REMEDIES
 from myisam_exporter.server.driver import BrokenConnectionError, UnreachableError
 from myisam_exporter.server.greeting import NoServerError
@@ -25,9 +25,7 @@ TOO_MANY_CONNECTIONS, HOST_BLOCKED, HOST_NOT_PRIVILEGED = 1040, 1129, 1130
 LOCKED_ON_MYSQL, LOCKED_ON_MARIADB = 3118, 4151
 # At the login (MySQL), and at the first statement (MariaDB lets the account in, for ALTER USER alone).
 EXPIRED_AT_LOGIN, EXPIRED_AT_STATEMENT = 1862, 1820
-OF_THIS_PROCESS = (
-    "The server is not at fault: raise what limits this process (ulimit -n, LimitNOFILE=, MemoryMax=), or the machine."
-)
+OF_THIS_PROCESS = f"The server is not at fault: {MORE_DESCRIPTORS}"
 WHO_ENDS_CONNECTIONS = (
     "it was stopped or killed at that moment, or what stands before it (a proxy, a firewall) lets nobody through. "
     "Check its error log, then try again."

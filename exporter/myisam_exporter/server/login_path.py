@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from myisam_exporter.errors import UserError
+from myisam_exporter.files.file_state import remedy_of_opening
 
 UNUSED_BYTES, KEY_BYTES, BLOCK_BYTES = 4, 20, 16
 MAXIMUM_BYTES = 1 << 20
@@ -50,7 +51,7 @@ def _content(path: Path) -> bytes:
         raise FileNotFoundError(path) from None
     except OSError as error:
         raise LoginFileError(
-            f"cannot read the login file {path}: {error.strerror}. Check the path and its permissions."
+            f"cannot read the login file {path}: {error.strerror}. {remedy_of_opening(error)}"
         ) from None
 
 

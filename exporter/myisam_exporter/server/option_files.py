@@ -16,6 +16,7 @@ from pathlib import Path
 
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.errors import UserError
+from myisam_exporter.files.file_state import remedy_of_opening
 from myisam_exporter.outside.bounded_reading import GivenFile, at_most
 from myisam_exporter.outside.own_settings import expect_own
 from myisam_exporter.server.login_path import LoginFileError, read_login_file
@@ -244,9 +245,7 @@ def _text(path: Path, depth: int) -> str:
             expect_own("option file", path, root_is_told=False)
             data = at_most(file, MAXIMUM_BYTES)
     except OSError as error:
-        raise UserError(
-            f"cannot read the option file {path}: {error.strerror}. Check the path and its permissions."
-        ) from None
+        raise UserError(f"cannot read the option file {path}: {error.strerror}. {remedy_of_opening(error)}") from None
     if len(data) > MAXIMUM_BYTES:
         raise UserError(f"the option file {path} is larger than {MAXIMUM_BYTES} bytes: it is not an option file.")
     return data.decode("utf-8", "surrogateescape")

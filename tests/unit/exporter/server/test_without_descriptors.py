@@ -3,15 +3,18 @@
 import os
 import resource
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from myisam_exporter.errors import ServerLostError, UserError
+from myisam_exporter.files.file_state import MORE_DESCRIPTORS
 from myisam_exporter.server.connection_errors import OF_THIS_PROCESS, explained
 from myisam_exporter.server.driver import BrokenConnectionError, ServerConnection, UnreachableError, second_handle
+from myisam_exporter.server.login_path import read_login_file
+from myisam_exporter.server.option_files import read_option_files
 from myisam_exporter.server.target import Target
 
 
@@ -40,3 +43,13 @@ def test_who_lacks_descriptors_is_told_that(tmp_path: Path, left: int, error: ty
     assert isinstance(told, UserError)
     assert not isinstance(told, ServerLostError)
     assert str(told) == f"no connection to {target.label} can be made: Too many open files. {OF_THIS_PROCESS}"
+
+
+@pytest.mark.parametrize(("what", "read"), [("option", lambda path: read_option_files([path])), ("login", read_login_file)])
+def test_a_file_that_is_there_is_not_doubted(tmp_path: Path, what: str, read: Callable[[Path], object]) -> None:
+    path = tmp_path / "f.cnf"
+    path.write_text("[client]\n")
+    path.chmod(0o600)
+    with pytest.raises(UserError) as raised, descriptors_left(0):
+        read(path)
+    assert str(raised.value) == f"cannot read the {what} file {path}: Too many open files. The file is not at fault: {MORE_DESCRIPTORS}"
