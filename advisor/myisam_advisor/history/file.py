@@ -255,6 +255,11 @@ def rescue(damaged: Path, records: Records) -> int:
     return kept
 
 
+def why_of(error: Exception) -> str:
+    """In the same words each time, for what is said once: those of a system call name the file besides, which is said anyway."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def pragma(database: sqlite3.Connection, name: str) -> int:
     """A number that SQLite tells of the file. Raises sqlite3.DatabaseError when it is none."""
     row = database.execute(f"PRAGMA {name}").fetchone()

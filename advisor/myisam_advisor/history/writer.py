@@ -29,6 +29,7 @@ from myisam_advisor.history.file import (
     rescue,
     say_what_is_damaged,
     set_aside,
+    why_of,
 )
 from myisam_advisor.history.forecasts import forecasts_of
 from myisam_advisor.history.format import (
@@ -140,17 +141,17 @@ class History:
             make_directory(path)
             self._open()
         except HistoryError as error:
-            self._say(f"{error}")
+            self._say(why_of(error))
         except (OSError, *FILE_FAULTS) as error:
             passing = ("full", "locked", "busy")
             is_full = getattr(error, "errno", None) == errno.ENOSPC or _is_full(path.parent)
             # A history that was kept there is of a disk that failed since: the daemon is wanted all the more.
             has_failed = getattr(error, "errno", None) == errno.EROFS and path.exists()
             if is_full or has_failed or any(word in str(error) for word in passing):
-                self._say(str(error))
+                self._say(why_of(error))
                 return
             raise UserError(
-                f"the history cannot be kept in {path} ({error}). Give another file (--history FILE), or --no-history.{REMEDIES.keep_state}"
+                f"the history cannot be kept in {path} ({why_of(error)}). Give another file (--history FILE), or --no-history.{REMEDIES.keep_state}"
             ) from None
 
     def follow(self, label: str, facts: FactSet, choice: Choice) -> Iterable[Value]:
@@ -271,11 +272,9 @@ class History:
             if is_damage(error):
                 self._mend(error)
             else:
-                self._say(f"{error}")
-        except OSError as error:
-            self._say(f"{error.strerror}")
-        except HistoryError as error:
-            self._say(f"{error}")
+                self._say(why_of(error))
+        except (OSError, HistoryError) as error:
+            self._say(why_of(error))
         except MemoryError:
             self._noted.clear()
             self._say(f"there is not enough memory: {MORE_MEMORY}")
@@ -290,7 +289,7 @@ class History:
         try:
             self._begin_anew(error)
         except (OSError, HistoryError, *FILE_FAULTS) as further:
-            self._say(getattr(further, "strerror", None) or str(further))
+            self._say(why_of(further))
 
     def _recovered(self) -> None:
         if self._failure:

@@ -1,5 +1,7 @@
 """A history on a disk that fails to read: SQLite calls that damage (SQLITE_IOERR_CORRUPTFS), and the file may be whole."""
 
+import errno
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -94,3 +96,20 @@ def test_soundness_is_asked_of_the_whole_file(path: Path) -> None:
     content[4096:8192] = bytes(4096)
     path.write_bytes(bytes(content))
     assert not is_sound(path)
+
+
+def test_a_disk_that_became_read_only_is_told_once(path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """It was told at the start and again at the first look, once with the file's name and once without."""
+    history = History(path, begins_later=True)
+    with monkeypatch.context() as changed:
+        changed.setattr(writer, "open_to_write", refused)
+        history.begin()
+        assert keep(history)["history_writable"] == 0
+    assert [line for line in caplog.messages if "is not kept" in line] == [f"the history in {path} is not kept: {os.strerror(errno.EROFS)}"]
+    assert keep(history)["history_writable"] == 1
+    history.close()
+    assert samples(path) == 4
+
+
+def refused(path: Path) -> Records:
+    raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
