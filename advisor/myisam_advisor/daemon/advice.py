@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from myisam_advisor.catalogue.site import Site
@@ -122,8 +123,9 @@ class Advice:
         found = worth_remembering(judgement, interval_seconds)
         kept = self._history.remember(label, found, silence, clocks) if self._history else None
         if kept is not None:
-            self._memories.pop(label, None)
-            return kept
+            before = self._memories.pop(label, None)
+            # The log was told already of what was found while the file could not be read.
+            return kept if before is None else replace(kept, turns=kept.turns.without(before.since().keys()))
         memory = self._memories.setdefault(label, Memory(label, DEFAULT_PAUSE_SECONDS))
         turns = memory.look(found, silence, clocks)
         memory.written()

@@ -6,7 +6,7 @@ It is kept in memory, so that a page and a log line cost no query; `episodes.py`
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from heapq import nlargest
 
@@ -52,6 +52,11 @@ class Turns:
 
     turns: Sequence[Turn] = ()
     restarted_at: float | None = None
+
+    def without(self, told: Collection[Key]) -> Turns:
+        """Without the findings that are there, of which these were told."""
+        left = [one for one in self.turns if one.kind not in (CAME, STILL) or one.episode.key not in told]
+        return Turns(left, self.restarted_at)
 
 
 @dataclass(frozen=True, slots=True)

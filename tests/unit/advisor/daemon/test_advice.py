@@ -96,6 +96,19 @@ def test_without_a_history_that_can_be_used_the_log_tells_and_no_age_is_made_up(
     ]  # fmt: skip
 
 
+def test_what_was_told_while_the_history_could_not_be_read_is_not_told_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    clock, path = MovedClock(), tmp_path / "h.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("PRAGMA user_version = 99")
+        database.execute("CREATE TABLE later (a)")
+    daemon = Daemon(History(path, clock=clock), clock)
+    daemon.look(1)
+    path.unlink()
+    values = daemon.look(1)
+    assert values[FIRST_SEEN, "table-crashed", "s.t"] is not None
+    assert [line for line in caplog.messages if "table-crashed" in line] == ["db: found: critical table-crashed s.t: A table is crashed"]
+
+
 @pytest.mark.parametrize("kept", [False, True])
 def test_a_target_that_is_watched_no_more_takes_no_memory_and_its_past_stays_in_the_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool
