@@ -261,7 +261,7 @@ def test_from_afar_this_machines_disk_and_files_are_not_taken_for_the_servers(re
     (limit,) = reachable.execute("SELECT @@GLOBAL.open_files_limit")
     beyond = gate.admit(Remedy((set_global("table_open_cache", int(str(limit[0]))),)))
     assert beyond.remedy.commands == ()
-    assert "Raise open_files_limit first" in " ".join(beyond.instead)
+    assert "raise open_files_limit first" in " ".join(beyond.instead)
 
 
 def test_from_afar_an_init_file_is_added_to_and_not_replaced(reachable: PrivateServer) -> None:

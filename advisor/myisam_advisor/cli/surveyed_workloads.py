@@ -46,6 +46,7 @@ def surveyed(path: Path) -> SurveyedWorkload:
     from myisam_advisor.trial.statements.survey import Judging, survey
     from myisam_advisor.workload.file import read_workload
     from myisam_advisor.workload.recording import OUR_OWN, PARTS
+    from myisam_exporter.server.version_number import product_and_version
 
     workload = read_workload(path)
     found = survey(workload.events(), Judging())
@@ -54,7 +55,7 @@ def surveyed(path: Path) -> SurveyedWorkload:
     began_at = found.began_microseconds if told is None else told
     described = {
         "source": header.source,
-        "server": f"{header.flavour} {header.server_version}".strip(),
+        "server": product_and_version(header.flavour, header.server_version, "").strip(),
         "began_at": iso_moment(began_at / 1e6),
         "statements": str(found.statements),
         "connections": str(len(found.connections)),

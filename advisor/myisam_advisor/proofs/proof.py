@@ -15,6 +15,8 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 # What a trial says of a change (trial/comparison.py), and how a terminal shows it.
 WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR = "worth it", "no difference", "worse", "unclear"
 VERDICTS = (WORTH_IT, NO_DIFFERENCE, WORSE, UNCLEAR)
+# A change of less is not worth a restart or an ALTER.
+WORTHWHILE_CHANGE = 0.05
 STYLES = {WORTH_IT: "bold green", NO_DIFFERENCE: "", WORSE: "bold red", UNCLEAR: "yellow"}
 REPLAY = "replay"
 _ID_BYTES = 8
@@ -85,6 +87,12 @@ class Proof:
         return self.verdict != UNCLEAR or (
             self.experiment != REPLAY and {WORTH_IT, WORSE} <= {one.verdict for one in self.kinds}
         )
+
+    @property
+    def was_disturbed(self) -> bool:
+        """Whether its interval tells something, and it is unclear all the same: others had the processors (trial/rounds.py)."""
+        no_difference = self.low > 1 / (1 + WORTHWHILE_CHANGE) and self.high < 1 + WORTHWHILE_CHANGE
+        return self.experiment == REPLAY and self.verdict == UNCLEAR and (no_difference or self.low > 1 or self.high < 1)
 
     @property
     def decides(self) -> bool:

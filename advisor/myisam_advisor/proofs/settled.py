@@ -13,7 +13,6 @@ from myisam_advisor.proofs.proof import (
     UNCLEAR,
     WORSE,
     WORTH_IT,
-    Kind,
     Proof,
     ProofOutcome,
     server_key,
@@ -62,13 +61,15 @@ class Settled:
         said = f"{self.happened}: {figures_in_words(self.outcome)}"
         if self.outcome.verdict == UNCLEAR and not self.why_not:
             said += f", which {self._why_unclear} and decides nothing"
-        kinds = _kinds(self.proof.kinds)
+        kinds = _kinds(self.proof)
         details = f"; {kinds}" if kinds and not self.why_not else ""
         ended = f". It is no longer used: {self.why_not}" if self.why_not else ""
         return f"{said}{details}{ended}."
 
     @property
     def _why_unclear(self) -> str:
+        if self.proof.was_disturbed:
+            return "was measured while others had the processors,"
         if self.proof.verdict == UNCLEAR:
             return "is not clear"
         # A clear result may be one of other workloads than the finding is about.
@@ -178,12 +179,17 @@ def day_in_words(moment: float, now: float) -> str:
     return f"{then.tm_mday} {MONTHS[then.tm_mon - 1]}{year}"
 
 
-def _kinds(kinds: Sequence[Kind]) -> str:
-    """The first of them, those that became slower before the others, and without a figure those of which nothing is clear; nothing where there is but one."""
-    if len(kinds) < 2:
+def _kinds(proof: Proof) -> str:
+    """The first of them, those that became slower before the others, and without a figure those of which nothing is clear; nothing where there is but one, or none is clear."""
+    kinds = proof.kinds
+    if len(kinds) < 2 or all(one.verdict == UNCLEAR for one in kinds):
         return ""
     ordered = sorted(kinds, key=lambda one: (one.verdict != WORSE, one.verdict == UNCLEAR, -(one.share or 0.0)))
-    told = [f"{one.fingerprint} {'unclear' if one.verdict == UNCLEAR else _times(one.times)}" for one in ordered]
+    # Statements have commas and words of their own.
+    mark = '"' if proof.experiment == REPLAY else ""
+    told = [
+        f"{mark}{one.fingerprint}{mark} {'unclear' if one.verdict == UNCLEAR else _times(one.times)}" for one in ordered
+    ]
     return listed(told, TOLD_KINDS)
 
 

@@ -151,7 +151,7 @@ class Refusals:
             )
         used = f", with {count(open_files)} files open," if open_files else ""
         return (
-            f"Raise open_files_limit first, in my.cnf with a restart (and LimitNOFILE where systemd starts the server): it is {limit:,} and{used} allows "
+            f"No SET GLOBAL yet: raise open_files_limit first, in my.cnf with a restart (and LimitNOFILE where systemd starts the server): it is {limit:,} and{used} allows "
             f"{count(most)} tables. The server compares the two only when it starts; set online, statements fail with error 24 (Too many open files)."
         )
 

@@ -11,13 +11,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, WORTHWHILE_CHANGE
 from myisam_advisor.trial.intervals import MINIMUM_VALUES, PRIOR_VARIANCE, interval_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 MINIMUM_ROUNDS = MINIMUM_VALUES
-# A change of less is not worth a restart or an ALTER.
-WORTHWHILE_CHANGE = 0.05
 # An interval of four rounds that have nothing in common ends nowhere: a million times is as good as that.
 LARGEST_LOGARITHM = math.log(1e6)
 

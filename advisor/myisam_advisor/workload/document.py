@@ -11,6 +11,7 @@ from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import count, duration, percent, printable, so_many
 from myisam_advisor.workload.file_format import Header, Totals
+from myisam_exporter.server.version_number import product_and_version
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -70,7 +71,7 @@ def as_text(summary: Summary, file: str, stream: TextIO | None) -> str:
 
 def said(header: Header, totals: Totals) -> Iterable[str]:
     """What a workload is, a sentence a line."""
-    server = " ".join(part for part in (header.flavour, header.server_version) if part)
+    server = product_and_version(header.flavour, header.server_version, "").strip()
     yield f"{so_many(totals.statements, 'statement')}{_lasting(header, totals)}, from {source_title(header.source)}{f' ({server})' if server else ''}."
     if header.resolution_microseconds > 1:
         yield "It knows whole seconds only: the statements of each are spread evenly over it."

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
 
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line
+from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.units import unit_named
 
 MYSQLD = OptionLine("[mysqld]")
+# What runs may have been set since the start, and be another value than the file's.
+WAY_BACK_OF_SETTINGS = (
+    "my.cnf: put back what stood there, or remove the lines above. What the server had, from its files or set since:"
+)
 
 
 def format_named(name: str) -> ModuleType:
@@ -37,3 +43,12 @@ def option_file_text(plan: ChangePlan) -> str:
         when = "; takes effect at the next restart" if setting.waits else ""
         lines += [comment_line(f"{setting.rule}{now}{when}"), *setting.remarks, setting.line]
     return "\n".join([*lines, ""])
+
+
+def former_settings(plan: ChangePlan) -> Sequence[str]:
+    """What each variable was that the lines of my.cnf set."""
+    return [
+        f"{one.variable}: was {printable('unknown here' if one.present is None else one.present or 'empty')}"
+        for one in plan.settings
+        if one.variable
+    ]

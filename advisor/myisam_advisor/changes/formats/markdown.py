@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from myisam_advisor.changes.formats.base import nothing_in_it, option_file_text
+from myisam_advisor.changes.formats.base import (
+    WAY_BACK_OF_SETTINGS,
+    former_settings,
+    nothing_in_it,
+    option_file_text,
+)
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.script import for_copying
@@ -55,7 +60,7 @@ def _parts(plan: ChangePlan) -> Iterable[str]:
         yield from _sql(plan.init_file)
     if plan.offline:
         yield from ("## Offline", "", *_offline(plan))
-    if plan.rollback:
+    if plan.rollback or plan.settings:
         yield from ("## Rollback", "", *_rollback(plan))
     yield from ("## Verification", "", *_verification(plan))
 
@@ -96,7 +101,10 @@ def _rollback(plan: ChangePlan) -> Iterable[str]:
     yield from _sql(*(undo for _, undo in plan.rollback))
     said = [(finding, finding.undo) for finding, undo in plan.rollback if not undo]
     yield from (f"- `{finding.rule}` {_plain(finding.object)}: {_plain(undo)}" for finding, undo in said)
-    yield from [""] if said else []
+    former = former_settings(plan)
+    if former:
+        yield from (f"- {_plain(WAY_BACK_OF_SETTINGS)}", *(f"  - {_plain(one)}" for one in former))
+    yield from [""] if said or former else []
 
 
 def _verification(plan: ChangePlan) -> Iterable[str]:

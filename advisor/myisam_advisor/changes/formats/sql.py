@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from myisam_advisor.changes.formats.base import nothing_in_it, option_file_text
+from myisam_advisor.changes.formats.base import (
+    WAY_BACK_OF_SETTINGS,
+    former_settings,
+    nothing_in_it,
+    option_file_text,
+)
 from myisam_advisor.changes.offline import Offline
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
@@ -173,16 +178,11 @@ def _rollback(script: Script, plan: ChangePlan) -> None:
         for finding, lines in ways if not in_words else ():
             _wrapped(script, _about([finding]))
             script.offer(lines)
-    settings = [setting for setting in plan.settings if setting.variable]
-    if settings:
-        # What runs may have been set since the start, and be another value than the file's.
-        _wrapped(
-            script,
-            "my.cnf: put back what stood there, or remove the lines above. What the server had, from its files or set since:",
-        )
-    for setting in settings:
-        was = "unknown here" if setting.present is None else setting.present or "empty"
-        script.remark(f"  {setting.variable}: was {printable(was)}")
+    former = former_settings(plan)
+    if former:
+        _wrapped(script, WAY_BACK_OF_SETTINGS)
+    for one in former:
+        script.remark(f"  {one}")
 
 
 def _verification(script: Script, plan: ChangePlan) -> None:

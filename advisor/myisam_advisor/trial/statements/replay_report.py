@@ -134,11 +134,16 @@ def _parts(result: ReplayResult) -> Iterable[RenderableType]:
 def _workload(result: ReplayResult) -> str:
     told = result.workload
     pace = "as fast as it goes" if result.speed == MAXIMUM_SPEED else "at the recorded moments"
-    said = f"{told.get('statements', '?')} statements of {told.get('connections', '?')} connections in {told.get('seconds', '?')} s, {pace}"
+    statements, connections, seconds = (_figure(told, name) for name in ("statements", "connections", "seconds"))
+    said = f"{statements} statements of {connections} connections in {seconds} s, {pace}"
     window = result.fidelity.window
     if not window.is_whole:
         said = f"the first {figure(window.seconds)} s ({percent(window.time_share)} of the {_unit(window)}) of {said}"
     return f"{said}; {told['truncated']}" if "truncated" in told else said
+
+
+def _figure(told: Mapping[str, str], name: str) -> str:
+    return figure(float(told[name])) if name in told else "?"
 
 
 def _recorded(told: Mapping[str, str]) -> str:

@@ -57,14 +57,28 @@ def test_what_was_slower_stands_first() -> None:
     kinds = [kind("reads", 2.0, "worth it", 0.7), kind("joins", 1.5, "worth it", 0.2), kind("writes", 0.8, "worse", 0.05), kind("rest", 1, "no difference", 0.05)]
     found = said([{"experiment": "replay", "kinds": kinds}])
     assert found is not None
-    assert found.sentence.endswith("; writes 0.8 times, reads 2.0 times, joins 1.5 times and 1 more.")
+    assert found.sentence.endswith('; "writes" 0.8 times, "reads" 2.0 times, "joins" 1.5 times and 1 more.')
 
 
 def test_a_kind_of_which_nothing_is_clear_has_no_figure_behind_the_word_proved() -> None:
     found = said([{"experiment": "replay", "kinds": [kind("reads", 3.7, "unclear", 0.7), kind("joins", 1.5, "worth it", 0.2), kind("writes", 0.8, "worse", 0.1)]}])
     assert found is not None
     assert found.sentence.startswith("Proved here on ")
-    assert found.sentence.endswith("; writes 0.8 times, joins 1.5 times, reads unclear.")
+    assert found.sentence.endswith('; "writes" 0.8 times, "joins" 1.5 times, "reads" unclear.')
+
+
+def test_a_clear_interval_without_a_verdict_says_why() -> None:
+    for interval in ({"times": 1.68, "low": 1.03, "high": 2.75}, {"times": 0.8, "low": 0.7, "high": 0.9}, {"times": 1.0, "low": 0.98, "high": 1.02}):
+        found = said([{"experiment": "replay", "verdict": "unclear", **interval}])
+        assert found is not None
+        assert found.sentence.endswith(", which was measured while others had the processors, and decides nothing.")
+
+
+def test_kinds_of_which_none_is_clear_are_not_listed() -> None:
+    unclear = {"verdict": "unclear", "times": 0.98, "low": 0.83, "high": 1.16}
+    found = said([{"experiment": "replay", **unclear, "kinds": [kind("reads", 0.97, "unclear", 0.7), kind("writes", 1.1, "unclear", 0.1)]}])
+    assert found is not None
+    assert found.sentence.endswith(": 0.98 times, 0.83 to 1.16, which is not clear and decides nothing.")
 
 
 def test_an_unclear_one_is_told_and_decides_nothing() -> None:

@@ -47,6 +47,13 @@ def test_where_no_server_was_looked_at_nothing_is_said_to_hold_on_it() -> None:
     assert " holds: " not in text
 
 
+def test_an_unclear_one_says_what_took_its_verdict() -> None:
+    """1.03 to 2.75 was unclear, and nobody could see why."""
+    disturbed = {"server": HERE, "experiment": "replay", "verdict": "unclear", "times": 1.68, "low": 1.03, "high": 2.75}
+    assert "nothing follows, as others had the processors: repeat it at a quieter time" in " ".join(listed(kept([disturbed])).split())
+    assert "others had" not in listed(kept([{**disturbed, "low": 0.8}]))
+
+
 def test_nothing_says_how_to_have_something() -> None:
     assert listed(KeptProofs(now=NOW)).split() == NOTHING.split()
 

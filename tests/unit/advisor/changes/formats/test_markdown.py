@@ -35,6 +35,19 @@ def test_a_part_that_has_nothing_to_say_is_left_out(look: RecordedLook) -> None:
     assert crashed[0].undo in page
 
 
+def test_settings_alone_have_a_way_back(look: RecordedLook) -> None:
+    """The finding's own undo is to put back what stood there: the ticket says what that was, as the script does."""
+    plan = plan_of(look)
+    variables = [one.variable for one in plan.settings if one.variable]
+    assert variables
+    rollback = plan_text("markdown", replace(plan, rollback=[])).partition("## Rollback")[2].partition("\n## ")[0]
+    assert "my.cnf: put back what stood there" in rollback
+    script = plan_text("sql", plan).replace("--   ", "  - ")
+    for line in (line for line in rollback.splitlines() if line.startswith("  - ")):
+        assert line.replace("\\", "") in script
+    assert all(f"- {variable}: was " in rollback.replace("\\", "") for variable in variables)
+
+
 def test_names_become_no_markup(look: RecordedLook) -> None:
     finding = replace(look.judgement.findings[0], object="<b>*x*</b>", message="# <script>")
     page = plan_text("markdown", plan_of(look, [finding]))

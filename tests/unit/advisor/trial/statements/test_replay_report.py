@@ -103,7 +103,7 @@ def test_a_part_of_the_recording_is_told_as_such() -> None:
     window = Window(2_050, 12.3, 10_010, 60.0, 0.2, (absent,), (shifted,))
     part = dataclasses.replace(result.fidelity, window=window, statements=2_050, sent=2_040)
     text = " ".join(as_text(dataclasses.replace(result, fidelity=part)).split())
-    assert "Replay of the first 12.3 s (20 % of the statements' time) of 10010 statements" in text
+    assert "Replay of the first 12.3 s (20 % of the statements' time) of 10,010 statements" in text
     assert "12.3 of 60 s: 2,050 of 10,010 recorded statements, 20 % of their time" in text
     assert "Sent: 2,040 of 2,050 statements of it." in text
     assert "not in it: 30 % of the recorded time: select late from t" in text
