@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
-from myisam_advisor.history.verification import MeasureOutcome
+from myisam_advisor.history.verification import MeasureOutcome, times_in_words
 from myisam_advisor.texts.templates import figure, printable
 
 HEADINGS = ("before", "after", "times", "95 % interval", "samples")
@@ -35,8 +35,8 @@ def _figures(one: MeasureOutcome) -> tuple[str, ...]:
     return (
         figure(one.before),
         figure(one.after),
-        "-" if one.ratio is None else f"{one.ratio:.2f}",
-        "-" if one.low is None else f"{one.low:.2f} - {one.high:.2f}",
+        "-" if one.ratio is None else times_in_words(one.ratio),
+        "-" if one.low is None or one.high is None else f"{times_in_words(one.low)} - {times_in_words(one.high)}",
         f"{one.samples[0]}, {one.samples[1]}",
     )
 

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from myisam_advisor.history.verification import NOT_ENOUGH
+from myisam_advisor.history.verification import NOT_ENOUGH, times_in_words
 from myisam_advisor.proofs.kept_files import FileKind, KeptFileError, KeptFiles
 from myisam_advisor.texts.moments import moment_in_words
 from myisam_advisor.texts.state_directory import SYSTEM_DIRECTORY, state_directory
@@ -203,7 +203,9 @@ def _nothing_verified(older: int, since_seconds: float | None) -> str:
     if older and since_seconds is not None:
         there = "one change is older" if older == 1 else f"{older} changes are older"
         return f"no change of the last {duration(since_seconds)} was verified; {there}: --since reaches further back"
-    return "no change was verified yet: `myisam-advisor verify RULE` records the effect of one"
+    return (
+        "no change was verified yet: `myisam-advisor verify RULE` records the effect of one that was alone in its time"
+    )
 
 
 def _forecast_in_words(entry: Entry) -> str:
@@ -218,4 +220,4 @@ def _forecast_in_words(entry: Entry) -> str:
 def _times(one: Measured) -> str:
     if one.ratio is None or one.low is None or one.high is None:
         return "has no ratio"
-    return f"{one.ratio:.2f} times ({one.low:.2f} to {one.high:.2f})"
+    return f"{times_in_words(one.ratio)} times ({times_in_words(one.low)} to {times_in_words(one.high)})"

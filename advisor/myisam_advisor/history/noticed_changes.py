@@ -43,6 +43,11 @@ ALSO_NOTICED_AS = {
     "key_cache_segments": (NAMED_KEY_CACHES,),
     "init_file": (NAMED_KEY_CACHES,),
 }
+# What a server works out at its start from other variables, and what is raised with them: alone it moves nothing.
+FOLLOWS = {
+    "open_files_limit": frozenset(("table_open_cache", "table_cache", "max_connections")),
+    "table_definition_cache": frozenset(("table_open_cache", "table_cache")),
+}
 # Which part of a table's setting an option of the table is told by.
 PARTS_OF_TABLES = {"ROW_FORMAT": 0, "PACK_KEYS": 2}
 # Beyond so many tables their formats are not followed: the look of each minute would write megabytes.
@@ -81,10 +86,18 @@ class Change:
 
 
 def separate(changes: Iterable[Change]) -> list[Change]:
-    """The changes without a restart that another was noticed with: a setting that needs one to take effect is one change."""
+    """The changes without a restart that another was noticed with, and without what follows another: a setting that needs these to take effect is one change."""
     told = list(changes)
-    others = {change.noticed_at for change in told if change.name != RESTART}
-    return [change for change in told if change.name != RESTART or change.noticed_at not in others]
+    together: dict[float, set[str]] = {}
+    for change in told:
+        if change.name != RESTART:
+            together.setdefault(change.noticed_at, set()).add(change.name)
+
+    def is_own(change: Change) -> bool:
+        others = together.get(change.noticed_at, set())
+        return not others if change.name == RESTART else others.isdisjoint(FOLLOWS.get(change.name, ()))
+
+    return [change for change in told if is_own(change)]
 
 
 def note_changes(

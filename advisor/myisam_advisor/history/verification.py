@@ -17,6 +17,7 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 MINIMUM_SAMPLES = 12
 CONFIDENCE = 0.95
 WORTHWHILE_CHANGE, CLEAR_WIDTH = 0.05, 0.2
+LEAST_SHOWN = 0.01
 # Of what happens in few samples, none need be seen on one side: as likely as that, it says nothing.
 MOST_LIKELY_CHANCE = 0.05
 # Beyond, it is another load rather than the same one served better.
@@ -53,6 +54,11 @@ class MeasureOutcome:
     low: float | None
     high: float | None
     verdict: str
+
+
+def times_in_words(ratio: float) -> str:
+    """Two decimals; what is less than the last of them is not nothing."""
+    return f"{ratio:.2f}" if ratio >= LEAST_SHOWN or not ratio else f"<{LEAST_SHOWN}"
 
 
 def compare_measure(

@@ -92,7 +92,9 @@ class Proof:
     def was_disturbed(self) -> bool:
         """Whether its interval tells something, and it is unclear all the same: others had the processors (trial/rounds.py)."""
         no_difference = self.low > 1 / (1 + WORTHWHILE_CHANGE) and self.high < 1 + WORTHWHILE_CHANGE
-        return self.experiment == REPLAY and self.verdict == UNCLEAR and (no_difference or self.low > 1 or self.high < 1)
+        return (
+            self.experiment == REPLAY and self.verdict == UNCLEAR and (no_difference or self.low > 1 or self.high < 1)
+        )
 
     @property
     def decides(self) -> bool:

@@ -78,7 +78,9 @@ def _proof(proof: Proof, why_not: str, now: float, *, is_looked_at: bool) -> Ite
     lines = [
         f"{day_in_words(proof.taken_at, now)}, {tried_in_words(proof)}",
         *proof.change,
-        f"not used any more: {why_not}" if why_not else f"{holds}: {FOLLOWS[proof.verdict]}{DISTURBED if proof.was_disturbed else ''}",
+        f"not used any more: {why_not}"
+        if why_not
+        else f"{holds}: {FOLLOWS[proof.verdict]}{DISTURBED if proof.was_disturbed else ''}",
         *(() if proof.structures or why_not else (UNKNOWN_STRUCTURE,)),
         f"id {proof.id}",
     ]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 WIDTH = 140
 # Kinds with less than this of the time have one line together: nobody changes a server for them.
 SHOWN_SHARE = 0.005
+# What is less is not nothing.
+SHORTEST_SHOWN_SECONDS = 0.0001
 _SOURCES = {
     "live": "the running server",
     "slow_log": "a slow log",
@@ -144,6 +146,8 @@ def _table(kinds: Iterable[Kind]) -> Table:
 def _time(seconds: float | None) -> str:
     if seconds is None:
         return "-"
+    if 0 < seconds < SHORTEST_SHOWN_SECONDS:
+        return f"<{SHORTEST_SHOWN_SECONDS * 1000:.1f} ms"
     return f"{seconds * 1000:.1f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 

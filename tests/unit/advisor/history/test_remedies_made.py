@@ -13,7 +13,7 @@ import pytest
 from myisam_advisor.catalogue.rules import shipped_rules
 from myisam_advisor.history.format import CHANGE, FORMAT, SAMPLE, SCHEMA, TARGET
 from myisam_advisor.history.ledger import Ledger
-from myisam_advisor.history.noticed_changes import Change
+from myisam_advisor.history.noticed_changes import Change, separate
 from myisam_advisor.history.records import Records
 from myisam_advisor.history.remedies_made import doubts, is_made, is_remedy, last_change
 from myisam_exporter.errors import UserError
@@ -73,6 +73,19 @@ def test_doubts_are_told_of_what_was_not_done() -> None:
     assert doubts([RULES["page-cache-cold"], RULES["pack-keys"]], [LOGGED]) == []  # no variable, and one that is not followed where there are many tables
     assert not is_made(small, [TAKEN_BACK], said=True)
     assert is_made(small, [RAISED], said=False)
+
+
+def test_what_a_table_cache_takes_with_it_is_no_further_change() -> None:
+    """Advice that was followed to the letter (open_files_limit, table_open_cache, a restart) was noted as no outcome."""
+    rule, cache = RULES["table-cache-too-small"], Change(1000.0, "table_open_cache", "12", "400")
+    limit, definitions = Change(1000.0, "open_files_limit", "760", "6584"), Change(1000.0, "table_definition_cache", "405", "600")
+    restart = Change(1000.0, "restart", None, None)
+    assert separate([limit, restart, cache, definitions]) == [cache]
+    assert is_made(rule, [limit, restart, cache, definitions], said=False)
+    # By itself, or at another time, each is a change.
+    assert separate([limit, restart]) == [limit]
+    assert separate([Change(900.0, "open_files_limit", "760", "6584"), cache]) != [cache]
+    assert not is_made(rule, [cache, LOGGED], said=False)
 
 
 @pytest.mark.parametrize(

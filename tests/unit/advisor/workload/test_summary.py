@@ -38,3 +38,13 @@ def test_what_no_time_is_told_of_takes_no_time_and_has_no_share_rather_than_none
     assert any(line.split()[:5] == ["100", "%", "6", "6.0", "ms"] and "2.0 ms" in line for line in lines)
     assert any(line.split()[:3] == ["-", "3", "-"] for line in lines)
     assert "have no time" in lines[-1]
+
+
+def test_a_brief_statement_takes_some_time_and_the_server_has_its_name(tmp_path: Path) -> None:
+    """0.04 ms was told as 0.0 ms, and MariaDB as mariadb ...-MariaDB."""
+    with WorkloadWriter(tmp_path / "a", Header("probe", "10.11.19-MariaDB-log", "mariadb", FIRST_MOMENT, 1)) as writer:
+        writer.write(Event(1, FIRST_MOMENT, 40, None, b"SELECT 1"))
+    text = as_text(summed_up(read_workload(tmp_path / "a")), "a", None)
+    assert "<0.1 ms" in text
+    assert "0.0 ms" not in text
+    assert "(MariaDB 10.11.19-log)" in text
