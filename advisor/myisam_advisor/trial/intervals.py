@@ -38,7 +38,7 @@ class Interval:
 
 
 def interval_of(values: Sequence[float], prior_variance: float = PRIOR_VARIANCE) -> Interval | None:
-    """The interval of values that scatter about a centre; None for fewer than four. The prior is the same at every look."""
+    """The interval of values that scatter about a centre; None for fewer than four, and for too few to bound anything. The prior is the same at every look."""
     if len(values) < MINIMUM_VALUES:
         return None
     cut = int(len(values) * TRIMMED_SHARE)
@@ -49,9 +49,9 @@ def interval_of(values: Sequence[float], prior_variance: float = PRIOR_VARIANCE)
     squares = math.fsum((value - middle) ** 2 for value in winsorised)
     error = math.sqrt(squares / (len(kept) * (len(kept) - 1)))
     reach = critical(len(kept), prior_variance)
-    # Values without any spread among too few to bound anything: no error times no bound would be no number.
-    width = error * reach if reach < math.inf else math.inf
-    return Interval(centre, centre - width, centre + width)
+    if reach == math.inf:
+        return None
+    return Interval(centre, centre - error * reach, centre + error * reach)
 
 
 def critical(count: int, prior_variance: float = PRIOR_VARIANCE) -> float:

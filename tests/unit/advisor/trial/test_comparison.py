@@ -7,6 +7,7 @@ import pytest
 from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
 from myisam_advisor.trial.comparison import Run, compare, compare_pairs, median_of, verdict_of
 from myisam_advisor.trial.conclusions import said, times
+from myisam_advisor.trial.intervals import PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.results import WorkloadResult
 
 
@@ -85,6 +86,13 @@ def test_what_has_nothing_in_common_is_still_a_number() -> None:
     assert found.verdict == UNCLEAR
     assert found.interval is not None
     assert json.loads(json.dumps(found.interval)) == [pytest.approx(1e-6), pytest.approx(1e6)]
+
+
+def test_too_few_rounds_of_a_trial_of_many_have_no_interval() -> None:
+    """A budget that is over early: an interval from 0.00 to 1000000.00 stood in the report."""
+    found = compare("new", runs(*[100, 101] * 3), runs(*[150, 149] * 3), PRIOR_VARIANCE_OF_MANY)
+    assert (found.verdict, found.interval) == (UNCLEAR, None)
+    assert found.ratio == pytest.approx(1.5, rel=0.02)
 
 
 def test_an_unknown_count_is_no_zero() -> None:
