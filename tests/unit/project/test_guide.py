@@ -126,3 +126,14 @@ def test_the_servers_of_the_tests_are_those_that_are_called_tested(said: str, se
     spelled = {"mariadb": "MariaDB", "mysql": "MySQL"}
     assert len(rows) == 1
     assert set(rows[0].split(", ")) == {f"{spelled[name.partition('-')[0]]} {name.partition('-')[2]}" for name in servers}
+
+
+def test_each_error_of_a_conversion_stands_in_the_index_of_errors() -> None:
+    """People look for the number that their server gave: in the first column of a list, or behind the word error."""
+    page = (ROOT / "docs" / "guide" / "migrate-errors.md").read_text()
+    lists = page[page.index("### Columns and defaults") : page.index("## What behaves differently")]
+    index = set(re.findall(r"\d+", " ".join(re.findall(r"^\| ([\d, ]+) \| \[", page[: page.index(lists)], re.MULTILINE))))
+    named = {code for cell in re.findall(r"^\| ([^`|]*\d{4}[^|]*) \|", lists, re.MULTILINE) for code in re.findall(r"\b\d{4}\b", cell)}
+    named |= set(re.findall(r"\berror (\d{3,4})", lists))
+    assert {"1296", "1416", "4120"} <= named
+    assert sorted(named - index) == []
