@@ -7,9 +7,10 @@ says nothing of the advice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import inf
 
 from myisam_advisor.catalogue.rules import LARGER, SMALLER, Rule
-from myisam_advisor.history.noticed_changes import NAMED_KEY_CACHES, VARIABLES, Change, separate
+from myisam_advisor.history.noticed_changes import NAMED_KEY_CACHES, RESTART, VARIABLES, Change, separate
 from myisam_exporter.errors import UserError
 
 # Words that a server has for numbers.
@@ -49,6 +50,16 @@ def last_change(changes: Sequence[Change], rules: Iterable[Rule]) -> float:
     if not found:
         raise UserError("the history knows of no change: say when it was made (--at '2026-11-21 14:30', or --at=-2h).")
     return found[-1].noticed_at
+
+
+def undisturbed(at: float, changes: Iterable[Change]) -> tuple[float, float]:
+    """When what was changed at that moment had been changed before, and was changed again; without end where it was not. Beyond them it had other values."""
+    told = list(changes)
+    names = {change.name for change in told if change.noticed_at == at} - {RESTART}
+    moments = [change.noticed_at for change in told if change.name in names]
+    return max((one for one in moments if one < at), default=-inf), min(
+        (one for one in moments if one > at), default=inf
+    )
 
 
 def is_made(rule: Rule, near: Sequence[Change], *, said: bool) -> bool:

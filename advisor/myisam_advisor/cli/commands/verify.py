@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from datetime import datetime
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,13 +32,17 @@ MOMENTS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d
 
 
 class Compared(NamedTuple):
-    """What was compared, of which moments there are samples (seconds since 1970), and what the daemon forecast before the change."""
+    """What was compared, of which moments there are samples (seconds since 1970), and what the daemon forecast before the change.
+
+    `bounds` are other changes of what was changed, where these end the time before or after.
+    """
 
     window: Window
     outcomes: list[MeasureOutcome]
     load: MeasureOutcome | None
     forecasts: Mapping[str, Forecast]
     moments: tuple[float, ...]
+    bounds: tuple[float, float]
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has none
@@ -130,7 +135,7 @@ def verify(
     """
     from myisam_advisor.history.paths import path_to_read
     from myisam_advisor.history.reader import changes_of, targets_of
-    from myisam_advisor.history.remedies_made import doubts, is_made, last_change
+    from myisam_advisor.history.remedies_made import doubts, is_made, last_change, undisturbed
 
     path = path_to_read(history_file)
     target = _target(targets_of(path), label, path)
@@ -144,7 +149,8 @@ def verify(
     past = [change for change in changes if change.noticed_at <= time.time()]
     at = moment if moment is not None else last_change(past, chosen)
     measures = _measures(rule_ids, rules)
-    found = _compared(path, target, measures, [rule.id for rule in chosen], at, window, settle)
+    bounds = undisturbed(at, past)
+    found = _compared(path, target, measures, [rule.id for rule in chosen], at, window, settle, bounds)
     compared, outcomes, load = found.window, found.outcomes, found.load
     near = [change for change in changes if compared.before_begin <= change.noticed_at <= compared.after_end]
     own = [rule for rule in chosen if is_made(rule, near, said=moment is not None)]
@@ -236,8 +242,9 @@ def _measures(names: Sequence[str], rules: Sequence[Rule]) -> list[Measure]:
 
 
 def _compared(
-    path: Path, target: str, measures: Sequence[Measure], rules: Sequence[str], at: float, window: float, settle: float
-) -> Compared:
+    path: Path, target: str, measures: Sequence[Measure], rules: Sequence[str], at: float, window: float, settle: float,
+    bounds: tuple[float, float],
+) -> Compared:  # fmt: skip
     from myisam_advisor.catalogue.rules import Measure
     from myisam_advisor.history.forecasts import forecast_before, is_forecast_of
     from myisam_advisor.history.reader import Curve, samples_of_target
@@ -252,7 +259,11 @@ def _compared(
     samples = samples_of_target(path, target, at - window, read_until, wanted)
     # A sample is about the interval before it: one that began before the change is of neither side.
     interval = max((seconds or 0 for moment, seconds, _ in samples if moment > at), default=0.0)
-    compared = Window(at - window, at - 0.001, at + max(settle, interval), at + max(settle, interval) + window)
+    away = max(settle, interval)
+    changed_before = bounds[0] if bounds[0] > at - window - away else -inf
+    changed_again = bounds[1] if bounds[1] <= at + away + window else inf
+    begin, end = max(at - window, changed_before + away), min(at + away + window, changed_again - 0.001)
+    compared = Window(begin, at - 0.001, at + away, end)
     further = samples_of_target(path, target, read_until, compared.after_end, wanted)
     samples += [one for one in further if one[0] > read_until]
     names = sorted({name for _, _, sample in samples for name in sample})
@@ -273,7 +284,8 @@ def _compared(
     load = compare_measure(Measure(LOAD, "higher"), curve(LOAD), None, compared) if LOAD in names else None
     before = [sample for moment, _, sample in samples if compared.before_begin <= moment <= compared.before_end]
     forecasts = {rule: told for rule in rules if (told := forecast_before(rule, before))}
-    return Compared(compared, outcomes, load, forecasts, tuple(moment for moment, _, _ in samples))
+    moments = tuple(moment for moment, _, _ in samples)
+    return Compared(compared, outcomes, load, forecasts, moments, (changed_before, changed_again))
 
 
 def _print_changes(changes: Sequence[Change]) -> None:
@@ -318,6 +330,11 @@ def _parts(
     yield Text(printable(f"{target}: before and after {_said(at)}"), style="bold")
     for change in near:
         yield Text(printable(f"  {_said(change.noticed_at)}  {change}"))
+    sides = [
+        f"{word} {_said(one)}" for word, one in zip(("before", "from"), found.bounds, strict=True) if isfinite(one)
+    ]
+    if sides:
+        yield Text(f"Left out is the time {' and '.join(sides)}: what was changed had other values.", style="dim")
     if len(separate(near)) > 1:
         yield Text("Several changes fall into this time: what follows may be the work of any of them.", style="yellow")
     told = [one for one in found.outcomes if has_enough_samples(one)]
@@ -342,7 +359,7 @@ def _what_is_lacking(found: Compared, *, has_samples: bool) -> str:
         )
     counts = [one.samples for one in (*found.outcomes, *([found.load] if found.load else []))]
     most = (max((one for one, _ in counts), default=0), max((one for _, one in counts), default=0))
-    return what_is_missing(most, found.moments, found.window, time.time())
+    return what_is_missing(most, found.moments, found.window, time.time(), found.bounds)
 
 
 def _caution(load: MeasureOutcome | None) -> str:

@@ -1,6 +1,7 @@
 """Which changes are a rule's remedy: its variable, changed the rule's way."""
 
 import json
+import math
 import sqlite3
 import time
 import zlib
@@ -15,7 +16,7 @@ from myisam_advisor.history.format import CHANGE, FORMAT, SAMPLE, SCHEMA, TARGET
 from myisam_advisor.history.ledger import Ledger
 from myisam_advisor.history.noticed_changes import Change, separate
 from myisam_advisor.history.records import Records
-from myisam_advisor.history.remedies_made import doubts, is_made, is_remedy, last_change
+from myisam_advisor.history.remedies_made import doubts, is_made, is_remedy, last_change, undisturbed
 from myisam_exporter.errors import UserError
 from tests.support import program
 from tests.unit.advisor.history.test_verification import LOAD, SECONDS, Noticed, followed, history
@@ -86,6 +87,33 @@ def test_what_a_table_cache_takes_with_it_is_no_further_change() -> None:
     assert separate([limit, restart]) == [limit]
     assert separate([Change(900.0, "open_files_limit", "760", "6584"), cache]) != [cache]
     assert not is_made(rule, [cache, LOGGED], said=False)
+
+
+def test_other_changes_of_the_same_end_the_time_that_is_compared() -> None:
+    restart = Change(3000.0, "restart", None, None)
+    assert undisturbed(5000.0, [RAISED, restart, TAKEN_BACK, LOGGED]) == (1000.0, math.inf)
+    assert undisturbed(1000.0, [RAISED, TAKEN_BACK]) == (-math.inf, 5000.0)
+    assert undisturbed(3000.0, [RAISED, restart, TAKEN_BACK]) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize(("before", "again", "samples", "said"), [
+    (-1800, 1200, [29, 19], ""), (-300, 1200, [4, 19], "Before the change no more come: the same was changed at "),
+    (-1800, 300, [29, 4], "After it no more come: it was changed again at "),
+])  # fmt: skip
+def test_what_was_taken_back_is_judged_by_the_time_that_it_held(tmp_path: Path, before: int, again: int, samples: list[int], said: str) -> None:
+    """The hour after it was half an hour of the setting, and half an hour without: together a small gain."""
+    changed = history(tmp_path / "h", 50, 10)
+    with closing(sqlite3.connect(tmp_path / "h")) as database, database:
+        Records(database).put(CHANGE, [(1, changed + before, "key_cache_segments", "16", "0"), (1, changed + again, "key_cache_segments", "8", "0")])
+    words = ("verify", "key-cache-contention", "--history", tmp_path / "h")
+    state = {"STATE_DIRECTORY": str(tmp_path / "state")}
+    document = json.loads(program.run(*words, "--format", "json", environment=state).stdout)
+    assert [change["new"] for change in document["changes"]] == ["8"]
+    assert next(one for one in document["measures"] if one["ratio"] or said)["samples"] == samples
+    text = " ".join(program.run(*words, environment=state).stdout.split())
+    assert "Left out is the time before 20" in text
+    assert said in text
+    assert "Several changes" not in text
 
 
 @pytest.mark.parametrize(

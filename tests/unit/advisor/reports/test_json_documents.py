@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,7 @@ def test_a_trial() -> None:
 def test_a_change_verified() -> None:
     outcome = MeasureOutcome("status.Questions.per_second", "lower", 5.0, 3.0, (9, 9), 0.6, 0.5, 0.7, "improved")
     for load in (outcome, None):
-        found = Compared(Window(1.0, 2.0, 3.0, 4.0), [outcome], load, {}, ())
+        found = Compared(Window(1.0, 2.0, 3.0, 4.0), [outcome], load, {}, (), (-inf, inf))
         document = assert_keeps("verify", verify_as_json(9.0, [Change(2.5, "key_buffer_size", "1", None)], found, ["One.", "Two."]))
         assert (document["verdict"], document["caution"]) == ("improved", "One. Two.")
 
