@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from dataclasses import field, replace
 from pathlib import Path
 
+from myisam_advisor.catalogue.innodb_pages import sort_file_bytes
 from myisam_advisor.errors import TrialError
-from myisam_advisor.remedies.engine_change import ARIA
+from myisam_advisor.remedies.engine_change import ARIA, INNODB
 from myisam_advisor.trial.bench import Bench, TrialOptions
 from myisam_advisor.trial.budget import Budget, fitted
 from myisam_advisor.trial.engines.conversion import as_it_is, converted
@@ -26,6 +27,7 @@ from myisam_advisor.trial.engines.settings import (
     cache_bytes,
     cache_options,
     chosen_engines,
+    may_sort_copies,
     told_settings,
 )
 from myisam_advisor.trial.engines.stage import EngineServer, Locks, Rows, server_on_copy
@@ -47,7 +49,8 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.server.version_number import PRODUCT_NAMES
 
 # Of a table on another engine: the copy it is made of, itself while the ALTER writes it, and its log.
-ROOM_PER_ENGINE, ROOM_FOR_COPY = 5, 1
+ROOM_FOR_COPY, ROOM_FOR_TABLE, ROOM_FOR_LOG = 1, 3, 1
+ROOM_PER_ENGINE = ROOM_FOR_COPY + ROOM_FOR_TABLE + ROOM_FOR_LOG
 UNKNOWN = Locks(None, None)
 
 
@@ -71,6 +74,12 @@ class EngineMaterial:
     events: Events | None = field(default=None, repr=False)
     described: Mapping[str, str] = field(default_factory=dict)
     knows_moments: bool = False
+
+
+def disk_bytes(tables: Sequence[int], engines: int, *, is_sorted: bool) -> int:
+    """What tables of these sizes take on so many engines; where a copy is sorted, also the files for the largest one: the next one's are made when they are gone."""
+    room = (ROOM_FOR_COPY + ROOM_PER_ENGINE * engines) * sum(tables) + engines * SERVER_DISK_BYTES
+    return room + (int(sort_file_bytes(ROOM_FOR_TABLE * max(tables, default=0))) if is_sorted else 0)
 
 
 def run_engine_trial(material: EngineMaterial, options: TrialOptions, listener: Listener) -> EngineResult:
@@ -143,11 +152,11 @@ class _EngineTrial:
         self._budget = Budget(self._options, runs)
 
     def _expect_room(self) -> None:
-        copied = sum(source.counted_bytes for source in self._material.sources)
         engines = len(self._engines)
+        is_sorted = INNODB in self._engines and may_sort_copies(self._material.binaries, self._material.settings)
         expect_room(
             self._folder,
-            (ROOM_FOR_COPY + ROOM_PER_ENGINE * engines) * copied + engines * SERVER_DISK_BYTES,
+            disk_bytes([source.counted_bytes for source in self._material.sources], engines, is_sorted=is_sorted),
             (1 + engines) * self._cache,
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from myisam_advisor.remedies.engine_change import ARIA, INNODB
+from myisam_advisor.trial.private.binaries import ServerBinaries
 from myisam_advisor.trial.statements.watched import SETTINGS as REPLAY_SETTINGS
 from myisam_advisor.trial.trial import WORD_LENGTHS, stopword_settings
 from myisam_exporter.outside.numbers import whole_number
@@ -28,6 +29,8 @@ DURABILITY = (
 )  # fmt: skip
 # MariaDB 10.11.10, 11.4.4 and later: whether a copying ALTER sorts first.
 ALTER_COPY_BULK = "innodb_alter_copy_bulk"
+NO_RELEASE_SORTS_BEFORE = (10, 11)
+OFF = frozenset({"OFF", "0"})
 # What else of InnoDB decides what an ALTER meets, and how fast it is.
 INNODB_SETTINGS = (
     "innodb_strict_mode", "innodb_default_row_format", "innodb_large_prefix", "innodb_file_format", "innodb_io_capacity",
@@ -59,6 +62,12 @@ def engine_settings(variables: Mapping[str, str], is_same_release: bool) -> list
         words.append("--sql-mode=")
     words += stopword_settings(variables)
     return [*words, *(_word(name, str(_log_bytes(variables[name]))) for name in LOG_SIZES if variables.get(name))]
+
+
+def may_sort_copies(binaries: ServerBinaries, settings: Sequence[str]) -> bool:
+    """Whether a private server with these words may sort what it copies into InnoDB, in files beside its data: every MariaDB that could, unless it is told not to."""
+    told = {word.partition("=")[2].upper() for word in settings if word.startswith(_word(ALTER_COPY_BULK, ""))}
+    return binaries.flavour == "mariadb" and binaries.version >= NO_RELEASE_SORTS_BEFORE and told.isdisjoint(OFF)
 
 
 def not_here(variables: Mapping[str, str]) -> dict[str, str]:

@@ -1,14 +1,21 @@
 """Which settings the private servers of a trial of engines have."""
 
+from pathlib import Path
+
+import pytest
+
+from myisam_advisor.trial.engines.engine_trial import disk_bytes
 from myisam_advisor.trial.engines.settings import (
     MYISAM,
     cache_bytes,
     cache_options,
     chosen_engines,
     engine_settings,
+    may_sort_copies,
     not_here,
     told_settings,
 )
+from myisam_advisor.trial.private.binaries import ServerBinaries
 
 MIB = 1 << 20
 WATCHED = {
@@ -57,3 +64,21 @@ def test_what_private_servers_have_and_have_not_is_told() -> None:
     assert not_here(WATCHED) == {"log_bin": "ON", "sync_binlog": "1"}
     told = told_settings({MYISAM: {"key_buffer_size": "1", "innodb_doublewrite": "ON", "port": "0"}, "InnoDB": {"innodb_buffer_pool_size": "2"}})
     assert told == {"innodb_doublewrite": "ON", "key_buffer_size": "1", "innodb_buffer_pool_size": "2"}
+
+
+def test_the_files_that_sort_the_largest_copy_have_their_room() -> None:
+    without = disk_bytes([100 * MIB, 10 * MIB], 1, is_sorted=False)
+    # Up to 1.8 times what the largest becomes, and of the next none before those are gone.
+    assert disk_bytes([100 * MIB, 10 * MIB], 1, is_sorted=True) == without + 540 * MIB
+    assert disk_bytes([1000], 1, is_sorted=True) == disk_bytes([1000], 1, is_sorted=False)
+    assert disk_bytes([], 2, is_sorted=True) == 600 * MIB
+
+
+@pytest.mark.parametrize(
+    ("name", "bulk", "sorts"),
+    [("mariadb-10.11", "ON", True), ("mariadb-11.8", None, True), ("mariadb-11.4", "OFF", False), ("mariadb-11.4", "0", False), ("mariadb-10.5", None, False), ("mysql-9.7", None, False)],
+)
+def test_which_servers_may_sort_a_copy(name: str, bulk: str | None, sorts: bool) -> None:
+    binaries = ServerBinaries(name, name.partition("-")[0], Path("/m"), Path("/m"), Path("/m"))
+    words = engine_settings({"innodb_alter_copy_bulk": bulk} if bulk else {}, is_same_release=True)
+    assert may_sort_copies(binaries, words) is sorts
