@@ -101,7 +101,7 @@ def looked_at(
         free_bytes,
         server,
         own,
-        _temporary_free_bytes(variables),
+        _temporary_free_bytes(variables, location.pid, proc),
     )
     predictions = predict(tables, to, here, later, machine)
     idle = {one.name: one.idle_seconds for one in found.tables if one.idle_seconds is not None}
@@ -180,8 +180,8 @@ def _available_bytes(directory: Path, proc: Path) -> float | None:
     return None if isinstance(sample, Unknown) else float(sample.memory_available_bytes)
 
 
-def _temporary_free_bytes(variables: Mapping[str, str]) -> float | None:
-    found = temporary_space(variables.get("tmpdir", ""))
+def _temporary_free_bytes(variables: Mapping[str, str], pid: int | Unknown, proc: Path) -> float | None:
+    found = temporary_space(variables.get("tmpdir", ""), pid, proc)
     return None if isinstance(found, Unknown) else found.free_bytes
 
 

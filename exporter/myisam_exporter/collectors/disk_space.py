@@ -5,6 +5,7 @@ Source: statvfs(3); f_bavail, which leaves out what is kept for root.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,6 +17,8 @@ from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.mounts import device_under
+from myisam_exporter.kernel.rights import SHOW_PROCESS
 from myisam_exporter.outside.foreign_files import ForeignFiles
 from myisam_exporter.outside.free_space import free_bytes_of, free_inodes_of, is_read_only_at
 
@@ -88,7 +91,8 @@ class DiskSpaceCollector(Collector[FreeSpace]):
             is_read_only = is_read_only_at(directory, context.proc)
         except OSError as error:
             return Unknown(f"the free space of {directory} cannot be read ({error.strerror})")
-        return FreeSpace(data, _temporary(context.sample(VARIABLES)), is_read_only)
+        location = location_of(context.sample(SERVER))
+        return FreeSpace(data, _temporary(context.sample(VARIABLES), location.pid, context.proc), is_read_only)
 
     def facts(self, pair: Pair[FreeSpace]) -> Iterable[Block]:
         """Columns of the machine."""
@@ -124,29 +128,54 @@ class DiskSpaceCollector(Collector[FreeSpace]):
         return unknown
 
 
-def _temporary(variables: Variables | Unknown) -> Space | Unknown:
+def _temporary(variables: Variables | Unknown, pid: int | Unknown, proc: Path) -> Space | Unknown:
     if isinstance(variables, Unknown):
         return variables
-    return temporary_space(variables.values.get("tmpdir", ""))
+    return temporary_space(variables.values.get("tmpdir", ""), pid, proc)
 
 
-def temporary_space(tmpdir: str) -> Space | Unknown:
-    """What the server's tmpdir has free: of several, which `:` parts, that with the least."""
+def temporary_space(tmpdir: str, pid: int | Unknown, proc: Path) -> Space | Unknown:
+    """What the server's tmpdir has free: of several, which `:` parts, that with the least. `pid` is the server's process."""
     places = [Path(place) for place in tmpdir.split(":") if place]
     try:
-        told = [space_of(place) for place in places]
+        told = [_space_seen_by(pid, place, proc) for place in places]
     except OSError as error:
         return Unknown(f"the server's tmpdir cannot be seen from here ({error.strerror})")
     if not told:
         return Unknown("the server names no tmpdir")
+    hidden = next((one for one in told if isinstance(one, Unknown) and not one.off), None)
+    if hidden is not None:
+        return hidden
     sizes = [space for space in told if isinstance(space, Space)]
     return min(sizes, key=lambda space: space.free_bytes) if sizes else told[0]
 
 
-def space_of(path: Path) -> Space | Unknown:
-    """What an unprivileged program may still write there, and what it could if there was nothing. Raises OSError."""
+def _space_seen_by(pid: int | Unknown, place: Path, proc: Path) -> Space | Unknown:
+    """The same where the server's process has another file system there than we have. Raises OSError."""
+    if isinstance(pid, Unknown):
+        # What no right shows has namespaces of its own; else nothing speaks for that.
+        return pid if pid.remedy == SHOW_PROCESS else space_of(place)
+    real = os.path.realpath(place)
+    ours, its_own = (device_under(real, process, proc) for process in ("self", str(pid)))
+    if its_own is None or its_own == ours:
+        return space_of(place)
+    try:
+        # Links in there lead into our own tree: what is found must be what the process was told to have.
+        return space_of(proc / str(pid) / "root" / real.lstrip("/"), its_own)
+    except OSError:
+        return Unknown(
+            f"the server's process has another file system at {place} than is seen from here (systemd, a container), and it may not be looked at",
+            "run as root, or as the server's user",
+        )
+
+
+def space_of(path: Path, device: str | None = None) -> Space | Unknown:
+    """What an unprivileged program may still write there, and what it could if there was nothing. Raises OSError, also where that is not on `device` (`8:1`)."""
     descriptor = ForeignFiles.place(path)
     try:
+        number = os.fstat(descriptor).st_dev
+        if device not in (None, f"{os.major(number)}:{os.minor(number)}"):
+            raise OSError(errno.EXDEV, "it lies on another file system")
         status = os.fstatvfs(descriptor)
     finally:
         os.close(descriptor)

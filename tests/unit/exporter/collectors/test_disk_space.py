@@ -1,6 +1,7 @@
 """Free space: where the data are, and in each place that tmpdir names."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.disk_space import COLLECTOR, FreeSpace, Space, space_of
 from myisam_exporter.collectors.variables import Variables
 from myisam_exporter.facts.unknown import Unknown
+from myisam_exporter.kernel.mounts import device_under
+from myisam_exporter.kernel.rights import SHOW_PROCESS
 from tests.support.recorded import RecordedLook
 
 
@@ -58,8 +61,8 @@ def test_a_file_system_that_tells_no_size_is_not_full(monkeypatch: pytest.Monkey
     assert isinstance(none, Unknown)
     assert none.off
     monkeypatch.setattr(disk_space, "space_of", lambda path: none if str(path) == "/told/nothing" else Space(5, 10))
-    assert disk_space._temporary(Variables({"tmpdir": "/told/nothing:/other"})) == Space(5, 10)
-    alone = disk_space._temporary(Variables({"tmpdir": "/told/nothing"}))
+    assert disk_space.temporary_space("/told/nothing:/other", 1, Path("/nothing")) == Space(5, 10)
+    alone = disk_space.temporary_space("/told/nothing", 1, Path("/nothing"))
     assert alone is none
     assert COLLECTOR.unknown_columns(FreeSpace(Space(5, 10), alone, None))["host.temporary_directory_free_bytes"] is none
 
@@ -68,3 +71,40 @@ def test_a_file_system_that_tells_no_size_is_not_full(monkeypatch: pytest.Monkey
 def test_a_read_only_disk_is_a_fact_where_it_is_told(said: bool | None, told: list[int]) -> None:
     (block,) = COLLECTOR.facts(Pair(FreeSpace(Space(5, 10), Space(5, 10), is_read_only=said)))
     assert [row[place] for row in block.rows for place, column in enumerate(block.columns) if column == "data_directory_read_only"] == told
+
+
+def mounts(proc: Path, process: str, *lines: str) -> None:
+    (proc / process).mkdir()
+    (proc / process / "mountinfo").write_text("".join(f"{number} 1 {line} rw - ext4 none rw\n" for number, line in enumerate(lines)))
+
+
+def test_a_tmpdir_of_the_servers_own_is_not_taken_for_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As PrivateTmp=disconnected, TemporaryFileSystem= and containers have it: ours was told, whatever that had."""
+    mounts(tmp_path, "self", "8:1 / /", "8:1 /tmp/x /tmp")
+    mounts(tmp_path, "7", "8:1 / /", "0:99 / /tmp")
+    mounts(tmp_path, "8", "8:1 / /", "8:1 /tmp/systemd-private-1/tmp /tmp", "0:99 / /tmp2", r"0:98 / /tmp\0403")
+    monkeypatch.setattr(os.path, "realpath", str)
+    seen = disk_space.temporary_space("/tmp", 7, tmp_path)
+    assert isinstance(seen, Unknown)
+    assert "another file system at /tmp than is seen from here" in seen.reason
+    # PrivateTmp= is another directory of the same file system; where nothing is told of mounts, nothing speaks against ours.
+    for pid in (8, 9, Unknown("not readable")):
+        assert isinstance(disk_space.temporary_space("/tmp", pid, tmp_path), Space)
+    hidden = Unknown("in a container", SHOW_PROCESS)
+    assert disk_space.temporary_space("/tmp", hidden, tmp_path) is hidden
+    assert disk_space.temporary_space("/tmp:/", 7, tmp_path) == seen
+    assert (device_under("/tmp 3/a", "8", tmp_path), device_under("/tmp2", "8", tmp_path), device_under("/tmp22", "8", tmp_path)) == ("0:98", "0:99", "8:1")
+
+
+def test_the_servers_own_tmpdir_is_looked_at_where_that_is_allowed(tmp_path: Path) -> None:
+    words = ["unshare", "--mount", "/bin/sh", "-c", 'mount -t tmpfs -o size=2m none "$0" && echo mounted && read -r _', str(tmp_path)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        if server.stdout.readline() != "mounted\n":
+            pytest.skip("no namespace of mounts can be made here")
+        found = disk_space.temporary_space(str(tmp_path), server.pid, Path("/proc"))
+        assert found == Space(2 << 20, 2 << 20, found.free_inodes if isinstance(found, Space) else None)
+        ours = disk_space.temporary_space(str(tmp_path), os.getpid(), Path("/proc"))
+        assert isinstance(ours, Space)
+        assert ours.total_bytes > 2 << 20
+        server.communicate("")
