@@ -59,10 +59,14 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
     if migration.foreign_keys_unknown:
         yield Text(printable(foreign_keys_unknown(migration)))
     yield from _disk(migration, converting)
+    yield from _to_look_at(converting)
     for alike in _alike(failing):
         yield from _failing(alike, migration)
     yield from _failing_there(migration, [one for one in converting if not one.fails])
     if converting:
+        # Before the list, which fills screens where there are many: who decides asks how long, and how large.
+        yield Text("")
+        yield from _costs(migration, converting)
         yield Text("")
         yield Text(
             "In this order: small and long unwritten first, by database (which tables one transaction changes is not known).",
@@ -72,8 +76,6 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
         yield Text("")
         yield Text("What means another thing afterwards; an ALTER that succeeds is no all-clear.", style="bold")
         yield from _changes(converting)
-        yield Text("")
-        yield from _costs(migration, converting)
     if migration.left_out:
         yield Text("")
         yield Text("Left out, and why:", style="bold")
@@ -138,6 +140,19 @@ def _disk(migration: Migration, converting: Sequence[Prediction]) -> Iterable[Re
                 f"Each of them fits on the disk{of_it}, all together do not: they take {size(more)} more in the end, and {size(free)} are free.",
                 style="red",
             )
+
+
+def _to_look_at(converting: Sequence[Prediction]) -> Iterable[RenderableType]:
+    """That a table is among those that convert, and yet a row or a setting may stop it: what each means stands far below."""
+    found: dict[str, int] = {}
+    for one in converting:
+        for name in dict.fromkeys(change.id for change in one.changes if change.id in NAMED):
+            found[name] = found.get(name, 0) + 1
+    if found:
+        named = ", ".join(f"{name} ({tables_of(number)})" for name, number in sorted(found.items()))
+        yield Text(
+            f"Of those that convert, look first at: {named}. What each means stands below the list.", style="yellow"
+        )
 
 
 def _failing_there(migration: Migration, converting: Sequence[Prediction]) -> Iterable[RenderableType]:

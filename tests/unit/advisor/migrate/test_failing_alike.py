@@ -60,3 +60,13 @@ def test_what_the_script_converts_all_the_same_is_told_and_reckoned_with() -> No
     assert {one["table_name"]: (one["fails"], one["script_errors"] == []) for one in cast("list[dict[str, Any]]", as_document(made)["tables"])} == {
         "counted": (True, False), "fixed": (True, True), "plain": (False, True),
     }  # fmt: skip
+
+
+def test_what_it_takes_and_what_to_look_at_stand_before_the_list() -> None:
+    """They stood below it, and all that changes: two hundred lines down."""
+    dated = replace(COUNTED, indexes=(), columns=(COUNTED.columns[0], Column("d", types.DATE, 3, 63, False)))
+    found = [FoundTable(("s", f"t{place}"), dated if place else replace(dated, columns=dated.columns[:1]), Contents(10, 70, 1024, 0, "fixed")) for place in range(60)]
+    predictions = predict(found, "InnoDB", KIND, None, Machine())
+    told = " ".join(as_text(Migration(KIND, None, "InnoDB", tuple(predictions), in_order(predictions, {}), (), None, None, None)).split())
+    places = [told.index(words) for words in ("60 tables to InnoDB", "look first at: zero-dates (59 tables).", "What it takes.", "In this order", "What means another thing")]
+    assert places == sorted(places)
