@@ -88,6 +88,9 @@ def run_told(server: Ended, why: str, words: str) -> None:
 def named_again(server: Ended, migration: Migration) -> None:
     """As it is told, step by step."""
     ((name, why),) = migration.killed
+    if "backup" in name:
+        of_backup(server, why)
+        return
     old = name.partition("`")[2].strip("`")
     place = server.data_directory / "kills"
     copy = next(file.stem for file in sorted(place.iterdir()) if file.name.startswith("#sql-") and "backup" not in file.name)
@@ -105,6 +108,10 @@ def named_again(server: Ended, migration: Migration) -> None:
             assert "Else rename it back" in why
             renamed(server, "t.frm", f"{copy}.frm")
             renamed(server, old, "t")
+            if (place / "t.ibd").exists():
+                assert f"rename it to {copy}.ibd, and start the server once more" in why
+                renamed(server, "t.ibd", f"{copy}.ibd")
+                server.restart()
     assert "DROP TABLE" in why
     try:
         run_told(server, why, "DROP TABLE")
@@ -144,6 +151,16 @@ def test_a_table_that_lost_its_name_is_told_of_and_gets_it_back(name: str, endin
         assert server.execute(ROWS) == rows
         assert fed(server, as_script(looked(server, "kills"))) == ""
         assert engines(server, "kills") == {"t": "InnoDB"}
+        assert server.execute(ROWS) == rows
+
+
+def test_a_file_that_had_its_name_already_stands_in_no_later_alters_way() -> None:
+    """Behind the rename of the copy's file the next ALTER ended with error 1025, until the server was started once more."""
+    for server, rows in ended("mysql-5.6", "/t.ibd", behind=True):
+        named_again(server, looked(server, "kills"))
+        assert server.execute(ROWS) == rows
+        assert fed(server, as_script(looked(server, "kills"))) == ""
+        assert engines(server, "kills")["t"] == "InnoDB"
         assert server.execute(ROWS) == rows
 
 
@@ -202,3 +219,62 @@ def test_what_has_an_odd_name_is_found_when_the_server_starts_once_more(name: st
             server.restart()
             server.execute(told)
         assert server.execute(rows_of) == rows
+
+
+def of_backup(server: Ended, why: str, table: str = "t") -> None:
+    """As MariaDB 10.5 is told, step by step."""
+    place = server.data_directory / "kills"
+    old = next(file.stem for file in place.glob("#sql-backup-*.frm"))
+    copy = next((file.stem for file in place.glob("#sql-alter-*.frm")), "")
+    if not (place / f"{table}.frm").exists():
+        assert f"Where NAME.frm is not there: rename {copy}.frm to NAME.frm, then FLUSH TABLES" in why
+        renamed(server, f"{copy}.frm", f"{table}.frm")
+    if "'OK'" not in str(server.execute(f"CHECK TABLE kills.{table}")):
+        assert f"rename NAME.frm back, and rename the files whose names begin with {old} so that they begin with NAME" in why
+        renamed(server, f"{table}.frm", f"{copy}.frm")
+        renamed(server, old, table)
+        run_told(server, why, f"DROP TABLE `kills`.`#mysql50#{copy}`")
+    elif "=MyISAM" in str(server.execute(f"SHOW CREATE TABLE kills.{table}")):
+        moved, dropped, named = (one.replace("`NAME", f"`{table}") for one in re.findall(r"(?:RENAME|DROP) TABLE `kills`\.`NAME[^;]*", why))
+        server.execute(moved)
+        assert f"rename {old}.frm to NAME.frm" in why
+        renamed(server, f"{old}.frm", f"{table}.frm")
+        server.execute(dropped, named)
+    else:
+        assert f"remove NAME.MYI, NAME.MYD and the files whose names begin with {old}" in why
+        for file in [place / f"{table}.MYI", place / f"{table}.MYD", *place.glob(f"{old}*")]:
+            file.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("ending", "behind", "last", "engine"),
+    [
+        ("/t.frm", False, "InnoDB", "InnoDB"), ("/t.frm", True, "InnoDB", "InnoDB"), ("/t.ibd", True, "InnoDB", "MyISAM"),
+        # On the way back NAME.MYI and NAME.MYD are the rows of the copy: they were told to be removed.
+        ("/t.frm", False, "MyISAM", "MyISAM"), ("/t.frm", True, "MyISAM", "MyISAM"), ("/t.MYD", False, "MyISAM", "InnoDB"), ("/t.MYD", True, "MyISAM", "MyISAM"),
+        ("/t.frm", False, "Aria", "Aria"),
+    ],
+)  # fmt: skip
+def test_a_definition_that_lost_its_name_gets_it_back_on_both_ways(ending: str, behind: bool, last: str, engine: str) -> None:
+    before = ["ALTER TABLE kills.t ENGINE=InnoDB"] if last == "MyISAM" else []
+    for server, rows in ended("mariadb-10.5", ending, *before, last=last, behind=behind):
+        ((_, why),) = looked(server, "kills").killed
+        of_backup(server, why)
+        assert engines(server, "kills") == {"t": engine}
+        assert server.execute(ROWS) == rows
+        server.execute("ALTER TABLE kills.t ENGINE=MyISAM", "ALTER TABLE kills.t ENGINE=InnoDB")
+        assert server.execute(ROWS) == rows
+        assert looked(server, "kills").killed == ()
+        server.execute("DROP DATABASE kills")
+
+
+def test_a_table_in_partitions_gets_the_files_of_all_of_them_back() -> None:
+    """Their names begin as the definition's does."""
+    parts = "ALTER TABLE kills.t PARTITION BY HASH (a) PARTITIONS 3"
+    for server, rows in ended("mariadb-10.5", "/t.frm", parts):
+        of_backup(server, looked(server, "kills").killed[0][1])
+        assert server.execute(ROWS) == rows
+        assert fed(server, as_script(looked(server, "kills"))) == ""
+        assert engines(server, "kills") == {"t": "InnoDB"}
+        assert server.execute(ROWS) == rows
+        server.execute("DROP DATABASE kills")

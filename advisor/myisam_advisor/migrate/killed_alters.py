@@ -104,16 +104,23 @@ def _by_files(one: KilledAlter) -> str:
         )
     return (
         f"Where NAME.frm is there, and NAME does not open (error 1017): {_files_back(one)}, then FLUSH TABLES. Where NAME.frm is not there: rename {one.copy}.frm to "
-        f"NAME.frm, then FLUSH TABLES; where CHECK TABLE NAME says OK, that is the copy, and whole. Else rename it back, and {_files_back(one)}, then FLUSH TABLES. "
+        f"NAME.frm, then FLUSH TABLES; where CHECK TABLE NAME says OK, that is the copy, and whole. Else rename it back, and {_files_back(one)}, then FLUSH TABLES; "
+        f"a NAME.ibd that is there is the copy's: rename it to {one.copy}.ibd, and start the server once more (else the next ALTER of NAME ends with error 1025). "
         f"{dropped}"
     )
 
 
 def _of_backup(one: KilledAlter) -> str:
+    name, aside = (quote_table(one.schema, part) for part in ("NAME", "NAME_2"))
+    moved = statement("RENAME TABLE {} TO {};", name, aside)
+    dropped = statement("DROP TABLE {};", name)
+    named = statement("RENAME TABLE {} TO {};", aside, name)
     return (
-        f"Where NAME.frm is not there: rename {one.copy}.frm to NAME.frm, then FLUSH TABLES; where CHECK TABLE NAME says OK, that is the copy, and whole: remove "
-        f"NAME.MYI, NAME.MYD and {one.old}.frm. Else rename it back, {one.old}.frm to NAME.frm, and NAME.ibd, where it is there, to another name, then FLUSH TABLES: "
-        f"that is the table as it was, and {_dropped(one.schema, one.copy)}"
+        f"Where NAME.frm is not there: rename {one.copy}.frm to NAME.frm, then FLUSH TABLES. Where CHECK TABLE NAME says OK then, that is the copy, and whole. "
+        f"If SHOW CREATE TABLE NAME says that it is not MyISAM: remove NAME.MYI, NAME.MYD and the files whose names begin with {one.old}. If it is MyISAM, it was on the "
+        f"way back, and NAME.MYI and NAME.MYD are its rows: {moved} rename {one.old}.frm to NAME.frm, then FLUSH TABLES; {dropped} {named} "
+        f"Where CHECK TABLE NAME does not say OK: rename NAME.frm back, and {_files_back(one)}, then FLUSH TABLES: that is the table as it was. "
+        f"If that is MyISAM, rename NAME.ibd and NAME#P#... .ibd, where they are there, to other names. {_dropped(one.schema, one.copy)}"
     )
 
 

@@ -59,6 +59,14 @@ STOPS = statement("SELECT (SELECT 1 UNION ALL SELECT 2 FROM DUAL WHERE NOT ({}))
 WAITS_FOR_ROOM = "On a full disk the way back ends with no error, and waits: make room."
 ENDS_THE_SERVER = "Until there is room end it neither by KILL nor by Ctrl-C: the whole server ends by that (MySQL 8.0 and 9.7). The table stays as it was."
 SORTS_IN_FILES = f"The copy is sorted in files of tmpdir, not of innodb_tmpdir: where that has no room it ends with {ENDS_SO}. {UNSORTED_COPIES} needs none."
+# MySQL 5.6 and MariaDB 10.5, killed while an ALTER made them; MySQL 5.6 also where the disk was full then (error 1114). The next ALTER's table has the number
+# of the one that is gone.
+KEPT_WORDS = """\
+Of a table with FULLTEXT indexes files FTS_...ibd may be left there, too, by a server that was killed, and by an ALTER that failed. What SELECT NAME FROM \
+information_schema.INNODB_SYS_TABLES; does not name, as DATABASE/FTS_..., is no table's: remove it before anything else. As long as it is there the next ALTER \
+of such a table may end with error 1005 (MariaDB 10.5), or the whole server with it (MySQL 5.6); DROP DATABASE ends with error 1010.
+Where MySQL 5.6 does not start behind that (could not open single-table tablespace file ./DATABASE/FTS_...), start it once with innodb_force_recovery=1, \
+stop it, start it without, and remove them then."""
 # information_schema has no members, and LOAD_FILE no file that is not everybody's to read.
 OF_MERGES = """\
 ALTER TABLE ... UNION of a MERGE table that is there by now is seen behind the ALTER of its new member alone (error 1231): until the statement at Back \
@@ -150,8 +158,8 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         yield in_prose(ENDS_THE_SERVER)
     if migration.to == INNODB and migration.here.sorts_copies:
         yield in_prose(SORTS_IN_FILES)
-    if migration.to == INNODB and (kept := _kept_copies(migration.here)):
-        yield in_prose(kept)
+    if migration.to == INNODB:
+        yield from map(in_prose, _kept_copies(migration.here, ready))
     for name, why in migration.killed:
         yield offered_in_prose(f"{name}: {why}")
     if migration.killed:
@@ -177,10 +185,10 @@ def _of_merges(migration: Migration) -> Iterator[str]:
             yield ASKS_AGAIN
 
 
-def _kept_copies(here: ServerKind) -> str:
+def _kept_copies(here: ServerKind, ready: Sequence[Prediction]) -> Iterator[str]:
     """What is said of the copy that a killed server keeps when it starts again."""
     if here.since(*CLEARS_COPIES_SINCE):
-        return ""
+        return
     which = "A server that is killed within an ALTER may keep its copy when it starts again: "
     if here.keeps_dictionary:
         kept = (
@@ -191,14 +199,16 @@ def _kept_copies(here: ServerKind) -> str:
     else:
         kept = (
             "files #sql-...frm and .ibd in the database's directory. "
-            "DROP TABLE `DATABASE`.`#mysql50##sql-...` takes both away, with the name as it stands there, without its ending. Where it ends with error 1051 "
-            "the server knows nothing of them: remove them."
+            "DROP TABLE `DATABASE`.`#mysql50##sql-...` takes away what the server knows of them, with the name as it stands there, without its ending. "
+            "What is still there behind it, with error 1051 or without, it knows nothing of: remove that."
         )
     beside = "#sql2-... or #sql-backup-..."
-    return (
+    yield (
         f"{which}{kept} Not where a file {beside} lies there: that is a table which has lost its name, and may be all that is left of it. Make the script again "
         "before anything else: it says how the table gets its name back."
     )
+    if not here.keeps_dictionary and any(one.structure.of_kind(types.FULLTEXT) for one in ready):
+        yield KEPT_WORDS
 
 
 def foreign_keys_unknown(migration: Migration) -> str:

@@ -39,5 +39,6 @@ def test_each_kind_of_server_has_its_way() -> None:
     assert "DROP TABLE `shop`.`#mysql50##sql2-5c75-4`;" in by_files
     backup = told(BACKUP, by_default(MARIADB, (10, 5)))[1]
     assert "DROP TABLE `shop`.`#mysql50##sql-alter-7527-8`;" in backup
+    assert re.search("If it is MyISAM, it was on the way back, and NAME.MYI and NAME.MYD are its rows: RENAME TABLE `shop`.`NAME` TO `shop`.`NAME_2`;", backup)
     # Whoever drops the old table before another opens has nothing left.
     assert all(re.search(r"^[^;]*Drop and remove none of it before", text) for text in (by_dictionary, by_files, backup))
