@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from myisam_advisor.catalogue.rules import Measured, Parameter, Proving, Rule, need_in_words, no_such_rule
+from myisam_advisor.catalogue.rules import Measured, Parameter, Proving, Rule, Undecided, need_in_words, no_such_rule
 from myisam_advisor.remedies.planners.base import planner_named
 from myisam_advisor.reports.rule_words import outline, rule_text
 from myisam_advisor.texts.templates import sentence
@@ -100,10 +100,18 @@ def texts_of(rule: Rule) -> Iterable[tuple[str, str]]:
     if rule.not_if:
         reasons = (outline(condition.because, rule.scope) for condition in rule.not_if)
         yield "What silences it", " ".join(f"{reason[:1].upper()}{reason[1:].rstrip('.')}." for reason in reasons)
+    if rule.undecided:
+        yield "What it needs where it cannot decide", _lacking(rule.undecided, rule.scope)
     yield "Where it applies", " ".join(_applies(rule))
     if rule.moots:
         others = "every other rule" if "*" in rule.moots else ", ".join(rule.moots)
         yield "What it makes pointless", others
+
+
+def _lacking(undecided: Undecided, scope: str) -> str:
+    """What is needed, and how to have it; of texts that choose, each choice."""
+    needs, how = outline(undecided.needs, scope), outline(undecided.how, scope)
+    return f"{sentence(needs)} To have it: {sentence(how)}" if how else sentence(needs)
 
 
 def _measured(measured: Measured) -> str:

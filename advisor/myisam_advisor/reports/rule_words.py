@@ -42,7 +42,7 @@ def outline(template: str, scope: str) -> str:
     """A template for reading: every alternative, and N where a number is filled in."""
     printed = _PRINTED.sub(lambda found: _stand_in(found[1], scope), " ".join(template.split()))
     text = " ".join(_STATEMENT.sub("", _OTHERWISE.sub(" / ", printed)).split())
-    return re.sub(r" ([,;:]|\.(?!\.))", r"\1", text)
+    return re.sub(r" ([,;:]|\.(?![.\w]))", r"\1", text)  # a file's ending, such as .frm, is a word
 
 
 @lru_cache(maxsize=1)

@@ -45,6 +45,7 @@ def test_a_text_without_a_template_is_as_its_author_wrote_it(tmp_path: Path) -> 
         ("{% if a %}One{% elif b %}Two{% else %}Three{% endif %} .", "One / Two / Three."),
         ("{{ object }} waits {{ x }}", "the key cache waits ..."),
         ("ALTER TABLE {{ schema_name | identifier }}", "ALTER TABLE NAME"),
+        ("the .frm files{% if a %} there{% endif %} .", "the .frm files there."),
     ],
 )
 def test_an_outline_reads_as_a_sentence(template: str, said: str) -> None:
@@ -71,3 +72,12 @@ def test_a_wrong_rule_is_told_what_is_nearly_so() -> None:
     assert done.returncode == 2
     assert "Did you mean key-cache-contention" in done.stderr
     assert "[RULE]" in run("explain", "--help").stdout
+
+
+def test_a_rule_says_what_it_needs_where_it_cannot_decide() -> None:
+    """Each choice of what it may need, without a template's marks: nothing told it but a look at a server that lacks it."""
+    said = explain_rule("table-cache-too-small", RULES, width=10_000)
+    assert "What it needs where it cannot decide\n  status.Open_tables (there are more tables than the table cache holds: is it full?) / status.Opened_tables.per_second" in said
+    assert "To have it: run again with --interval 1min.\n" in said
+    assert "what it needs" not in explain_rule("table-crashed", RULES).lower()
+    assert [rule.id for rule in RULES if rule.undecided and not any(heading == "What it needs where it cannot decide" for heading, _ in texts_of(rule))] == []
