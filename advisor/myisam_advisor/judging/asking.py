@@ -40,6 +40,10 @@ MEANS_TOGETHER = 2
 MANY_TABLES = 30_000
 # Facts that have several values at which a rule speaks are few: more ways are not tried.
 MOST_WAYS = 8
+# What a query judges by these columns, and whom it speaks of, no detail may say.
+JUDGING_COLUMNS = frozenset(
+    {"severity", "confidence", "verdict", "moots", "proved", "variable", "object", "schema_name", "table_name"}
+)
 SCOPES_OF_TABLES = frozenset({"table", "index"})
 CRITICAL = SEVERITIES[0]
 Asked = list[Candidate] | NotEvaluated | NotApplicable
@@ -207,11 +211,17 @@ class Inquiry:
             return self._with_details(rule, candidates, parameters)
         return _together(undecided) if undecided else []
 
-    def _with_details(self, rule: Rule, found: list[Candidate], parameters: Mapping[str, Value]) -> list[Candidate]:
+    def _with_details(
+        self, rule: Rule, found: list[Candidate], parameters: Mapping[str, Value]
+    ) -> list[Candidate] | NotEvaluated:
         """Each with what is said of it beside what it was found by: where nothing is found, nobody asks for that."""
         beside: dict[str, Value] = {}
         for statement in rule.details:
             result = self._query(statement, parameters, 1)
+            judging = next((name for name in result.columns if name in JUDGING_COLUMNS), None)
+            if judging is not None:
+                why = f"details that decide nothing: the column {judging} is the query's to give"
+                return self.known_faults.fault(rule, why)
             beside |= next(iter(result.dictionaries()), dict.fromkeys(result.columns))
         return [replace(one, row={**beside, **one.row}) for one in found] if beside else found
 

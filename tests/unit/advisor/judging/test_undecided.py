@@ -1,5 +1,6 @@
 """A rule that decides on some objects and lacks a fact of others: what it found is told, and what it could not decide too."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -129,3 +130,18 @@ def test_details_stand_beside_what_was_found_and_are_asked_only_then(tmp_path: P
     broken = ["SELECT no_such_fact FROM host"]
     assert outcome(tmp_path, query="SELECT 1 AS one WHERE 0", details=broken).quiet == ["own-rule"]
     assert [one.needs for one in outcome(tmp_path, query="SELECT 1 AS one", details=broken).not_evaluated] != []
+
+
+@pytest.mark.parametrize("column", ["severity", "verdict", "moots", "table_name"])
+def test_details_decide_nothing(tmp_path: Path, column: str) -> None:
+    """What decides is the query's: a severity beside it stood in the finding's row, and a table in what was said of the server."""
+    judgement = outcome(tmp_path, details=["SELECT 3 AS two", f"SELECT 'critical' AS {column}"])
+    assert judgement.findings == []
+    (fault,) = judgement.not_evaluated
+    assert fault.needs == f"details that decide nothing: the column {column} is the query's to give"
+    assert fault.how == f"mend {tmp_path / 'own-rule.yaml'}"
+
+
+def test_no_shipped_query_says_what_it_lacks() -> None:
+    """That is prose, and stands in the rule's texts (decision 071)."""
+    assert [rule.id for rule in shipped_rules() if re.search(r"\bAS\s+(needs|how)\b", rule.query)] == []
