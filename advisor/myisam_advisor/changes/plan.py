@@ -11,6 +11,7 @@ from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.gate import PERSISTED_WINS
+from myisam_advisor.remedies.hosting import AMAZON, MY_CNF
 from myisam_advisor.remedies.option_lines import OptionLine, OptionRemark
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.script import is_offered, is_plain
@@ -100,6 +101,16 @@ class ChangePlan:
     not_seen: Sequence[str]
 
     @property
+    def label(self) -> str:
+        """What the settings are of: my.cnf, or what the server has in its place."""
+        return next((finding.remedy.label for finding in self.findings), MY_CNF)
+
+    @property
+    def lasting(self) -> str:
+        """The same with the init_file, where the server can have one."""
+        return self.label if self.label == AMAZON.label else f"{self.label} and init_file"
+
+    @property
     def is_empty(self) -> bool:
         """Whether there is nothing to do."""
         return not (self.online or self.settings or self.offline or self.shell)
@@ -134,7 +145,7 @@ def make_plan(
             elif statements:
                 steps.append(Step(finding, phase, statements))
     ordered = _looking_first(sorted(_without_repeats(steps), key=lambda step: step.phase))
-    settings = list(_settings(findings, present, _set_at_once(ordered)))
+    settings = list(_settings(findings, present, _set_at_once(ordered, findings)))
     # The server ends a statement of its init_file at the line's end, whatever name it is in; how it reads the rest differs by release.
     all_lines = [line for finding in findings for line in finding.remedy.init_file]
     init_lines = [line for line in all_lines if is_plain(line.sql)]
@@ -190,10 +201,11 @@ def _looking_first(steps: Sequence[Step]) -> list[Step]:
     return [*steps[:first], *looked, *steps[first + 1 :]]
 
 
-def _set_at_once(steps: Iterable[Step]) -> set[str]:
+def _set_at_once(steps: Iterable[Step], findings: Iterable[Finding]) -> set[str]:
     """The options whose variables are set while the server runs. What an init_file does is run at once too."""
     commands = [command for step in steps for command in step.statements if isinstance(command, SetGlobal)]
-    return {INIT_FILE, *(f"{one.cache}.{one.variable}" if one.cache else one.variable for one in commands)}
+    dynamic = (variable for finding in findings for variable in finding.remedy.at_once)
+    return {INIT_FILE, *dynamic, *(f"{one.cache}.{one.variable}" if one.cache else one.variable for one in commands)}
 
 
 def _settings(findings: Iterable[Finding], present: _Present, at_once: Collection[str]) -> Iterable[Setting]:

@@ -107,7 +107,7 @@ class Finding:
 
     @property
     def my_cnf(self) -> tuple[OptionLine, ...]:
-        """The lines of my.cnf."""
+        """The lines of my.cnf, or of what there is in its place (`remedy.label`)."""
         return self.remedy.my_cnf
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from itertools import groupby
 
@@ -21,6 +21,7 @@ from myisam_advisor.judging.prepared import PreparedFacts
 from myisam_advisor.judging.resolver import Candidate, Resolution, resolve
 from myisam_advisor.judging.told import Told
 from myisam_advisor.judging.wording import Wording
+from myisam_advisor.remedies.hosting import HERE, Hosting
 from myisam_advisor.remedies.refused_conversions import CONVERTING, LookForRefusals, RefusedConversions
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import TableName
@@ -60,7 +61,7 @@ def judge(
     pointless = _pointless(resolution.mooted, not_evaluated, facts)
     unjudged = [one for one in _once_a_rule(not_evaluated) if one.rule not in pointless]
     mooted = [one.rule for one in _once_a_rule(not_evaluated) if one.rule in pointless]
-    return Judgement(
+    judgement = Judgement(
         findings=resolution.kept,
         quiet=sorted(answers.asked - {one.rule for one in not_evaluated} - spoken),
         not_evaluated=unjudged,
@@ -74,6 +75,7 @@ def judge(
         blind=blind_spots(facts, unjudged),
         mooted=mooted,
     )
+    return _as_said(judgement, wording.known.hosting)
 
 
 @dataclass(slots=True)
@@ -136,6 +138,18 @@ def _decided(
         wording, resolution = decided(file_limit)
         resolution.kept = with_file_limit(resolution.kept, file_limit)
     return wording, resolution
+
+
+def _as_said(judgement: Judgement, hosting: Hosting) -> Judgement:
+    """The same judgement in the words of the place where the server runs, without ways to a fact that nobody can go there; findings are so already."""
+    if hosting == HERE:
+        return judgement
+    return replace(
+        judgement,
+        not_evaluated=[replace(one, how=hosting.way(one.how)) for one in judgement.not_evaluated],
+        dropped=[replace(one, why=hosting.said(one.why)) for one in judgement.dropped],
+        blind=[replace(one, remedy=hosting.way(one.remedy)) for one in judgement.blind],
+    )
 
 
 def _to_convert(candidates: Iterable[Candidate]) -> list[TableName]:

@@ -16,6 +16,7 @@ from myisam_advisor.proofs.settled import Settled, figures_in_words, settled
 from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
 from myisam_advisor.remedies.gate import RemedyGate
+from myisam_advisor.remedies.hosting import HERE, Hosting
 from myisam_advisor.remedies.misread_members import caution_for_all, caution_for_members
 from myisam_advisor.remedies.planners.base import (
     FILE_LIMIT,
@@ -45,6 +46,8 @@ from myisam_exporter.look.fact_set import FactSet
 
 # In a rule's way back: where the lines of my.cnf stood before. Where the rule does not say it, it comes last.
 LINES_BACK = "lines_back"
+# Also in its texts: whether somebody may work on the server's machine as on Linux, and whether the server takes SET GLOBAL.
+ON_LINUX, TAKES_SET_GLOBAL = "on_linux", "takes_set_global"
 NOTHING_CHANGED = "Nothing to undo: nothing is changed."
 INIT_FILE_BACK = "Take its lines out of the init_file."
 PROOFS_LISTED = "myisam-advisor proofs lists what was proved here; the same trial again takes its place."
@@ -119,9 +122,9 @@ class Wording:
                 self.known.planned_variables[command.variable] = command.word if number is None else number
         for line in finding.my_cnf:
             # Also where the limit of open files lets nobody set it before a restart.
-            tables = line.partition("=")[2].strip()
-            if line.option in TABLE_CACHES and tables.isdecimal():
-                self.known.planned_variables.setdefault(line.option, int(tables))
+            value = line.partition("=")[2].strip()
+            if (line.option in TABLE_CACHES and value.isdecimal()) or not self.known.hosting.takes_set_global:
+                self.known.planned_variables.setdefault(line.option, int(value) if value.isdecimal() else value.upper())
 
     def _held_against_proofs(self, candidate: Candidate) -> CandidateOutcome:
         """The finding as what was proved here leaves it: as it is, with its trial for a remedy, as a warning against it, or not at all."""
@@ -189,12 +192,18 @@ class Wording:
 
         candidate, values, admitted = draft.candidate, draft.values, draft.admitted
         rule = candidate.rule
-        shown = all_printable({**values, "object": candidate.object, LINES_BACK: admitted.my_cnf_undo})
+        hosting = self.known.hosting
+        words = {
+            LINES_BACK: admitted.my_cnf_undo,
+            ON_LINUX: hosting.on_linux,
+            TAKES_SET_GLOBAL: hosting.takes_set_global,
+        }
+        shown = all_printable({**values, "object": candidate.object, **words})
         proves = said is not None and said.verdict == WORTH_IT
         decides = said is not None and said.verdict in (WORTH_IT, WORSE)
         try:
             recommendation = in_steps(fill(rule.recommendation, shown))
-            return Finding(
+            finding = Finding(
                 rule=rule.id,
                 title=printable(rule.title),
                 severity=candidate.severity,
@@ -230,6 +239,7 @@ class Wording:
                 resource_order=rule.resource_order,
                 away_seconds=candidate.away_seconds,
             )
+            return _as_said(finding, hosting)
         except (TemplateError, TextError, *FAULTS) as error:
             raise RuleError(f"texts that work: {error}") from error
 
@@ -271,6 +281,23 @@ def _with_lines_back(undo: str, admitted: Admitted) -> str:
     if admitted.remedy.init_file:
         said.append(INIT_FILE_BACK)
     return " ".join(filter(None, said))
+
+
+def _as_said(finding: Finding, hosting: Hosting) -> Finding:
+    """The same finding in the words of the place where its server runs."""
+    if hosting == HERE:
+        return finding
+    return replace(
+        finding,
+        message=hosting.said(finding.message),
+        recommendation=hosting.said(finding.recommendation),
+        expect=hosting.said(finding.expect),
+        cost=hosting.said(finding.cost),
+        undo=hosting.said(finding.undo),
+        verify=hosting.said(finding.verify),
+        to_do=hosting.said(finding.to_do),
+        refused=tuple(map(hosting.said, finding.refused)),
+    )
 
 
 def _offering_trial(draft: _Draft) -> _Draft:

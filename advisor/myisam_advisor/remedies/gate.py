@@ -13,11 +13,11 @@ from typing import TypeGuard
 
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.factbase.nameless import NO_STATEMENT, is_nameless
-from myisam_advisor.remedies.amazon_rds import IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK
 from myisam_advisor.remedies.costs import Costs
 from myisam_advisor.remedies.disk_reserve import disk_limits
 from myisam_advisor.remedies.file_limits import limit_before, no_limit_suffices
-from myisam_advisor.remedies.option_lines import OptionLine
+from myisam_advisor.remedies.hosting import IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK
+from myisam_advisor.remedies.option_lines import OptionLine, option_line
 from myisam_advisor.remedies.planners.base import TABLE_CACHES, PlanFacts
 from myisam_advisor.remedies.rebuild_files import RebuildFiles
 from myisam_advisor.remedies.refusals import Refusals
@@ -51,23 +51,32 @@ class RemedyGate:
 
     def admit(self, remedy: Remedy) -> Admitted:
         """What of the remedy this server allows."""
-        said = Said()
+        said, hosting = Said(), self._state.hosting
+        if not hosting.takes_set_global:
+            remedy = self._in_parameter_group(remedy, said)
         commands: list[Command] = []
         for group in grouped(remedy.commands):
             commands += self._admitted(group, said)
         my_cnf = self._options(remedy, said)
         init_file = tuple(line for line in remedy.init_file if not is_nameless(text_of(line)))
-        if self._state.is_on_rds and (my_cnf or any(isinstance(one, SetGlobal) for one in commands)):
+        if my_cnf and not hosting.takes_set_global:
             said.charge(IN_PARAMETER_GROUP)
         elif my_cnf and self._state.reads_persisted_values and self._origins.may_be_persisted(my_cnf):
             said.charge(PERSISTED_WINS)
         # What was never done needs no way back.
         runs = any(map(_runs, commands))
         refused = any(map(_runs, remedy.commands)) and not runs
-        back = IN_PARAMETER_GROUP_BACK if self._state.is_on_rds else self._origins.way_back(my_cnf)
+        back = self._origins.way_back(my_cnf) if hosting.takes_set_global else IN_PARAMETER_GROUP_BACK
         my_cnf_undo = back if my_cnf else ""
         return Admitted(
-            Remedy(tuple(commands), tuple(self._undo(remedy.undo_commands)) if runs else (), my_cnf, init_file),
+            Remedy(
+                tuple(commands),
+                tuple(self._undo(remedy.undo_commands)) if runs else (),
+                my_cnf,
+                init_file,
+                hosting.label,
+                remedy.at_once,
+            ),
             tuple(said.instead),
             tuple(said.cost),
             tuple(said.undo),
@@ -77,6 +86,21 @@ class RemedyGate:
             NOTHING_PAID
             if refused and not my_cnf and not any(isinstance(one, SetGlobal) for one in remedy.commands)
             else "",
+        )
+
+    def _in_parameter_group(self, remedy: Remedy, said: Said) -> Remedy:
+        """The remedy where no variable is set by a statement, and nobody can write an init_file: what can be a line is one."""
+        moved = [one for one in remedy.commands if isinstance(one, SetGlobal) and not one.cache]
+        lines = [line for line in remedy.my_cnf if "." not in line.option and line.option != "init_file"]
+        for command in moved:
+            said.charge(*self._costs.of(command))
+            if command.variable not in {line.option for line in lines} and command.value is not None:
+                lines.append(option_line(command.variable, command.value.strip("'")))
+        return Remedy(
+            tuple(one for one in remedy.commands if one not in moved),
+            tuple(one for one in remedy.undo_commands if not isinstance(one, SetGlobal)),
+            tuple(lines),
+            at_once=frozenset(command.variable for command in moved),
         )
 
     def _admitted(self, group: Sequence[Command], said: Said) -> Sequence[Command]:
@@ -174,7 +198,7 @@ class RemedyGate:
         # The option file that Amazon writes from the parameter group is nobody's to change.
         return (
             tuple(lines)
-            if self._state.is_on_rds
+            if not self._state.hosting.takes_set_global
             else tuple(one for line in lines for one in self._origins.remarked(line))
         )
 

@@ -40,7 +40,7 @@ class Price:
 def price_of(remedy: Remedy, known: PlanFacts) -> Price:
     """The price on the server of these facts."""
     commands = [one for one in remedy.commands if isinstance(one, Statement) and not isinstance(one, Remark)]
-    set_now = {command.variable for command in commands if isinstance(command, SetGlobal)}
+    set_now = {*remedy.at_once, *(command.variable for command in commands if isinstance(command, SetGlobal))}
     options = [line.option.rpartition(".")[2] for line in remedy.my_cnf if line.option]
     over_tables = [one for command in commands for one in command.of_each_table() if one.verb]
     return Price(
@@ -50,7 +50,8 @@ def price_of(remedy: Remedy, known: PlanFacts) -> Price:
         locked_seconds=_seconds(over_tables, known),
         locks_all=any(isinstance(command, LockTables) for command in commands),
         closes_tables=any(isinstance(command, FlushTables) for command in commands) and not over_tables,
-        empties_key_cache=any(map(_empties_key_cache, commands)),
+        empties_key_cache=any(map(_empties_key_cache, commands))
+        or any(name.startswith(OF_KEY_CACHES) for name in remedy.at_once),
     )
 
 

@@ -15,15 +15,16 @@ from myisam_advisor.remedies.file_limits import (
     no_limit_suffices,
     tables_within,
 )
+from myisam_advisor.remedies.hosting import AMAZON
 from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, holds_segments
 from myisam_advisor.remedies.misread_members import BY_FILES, is_copied_by_repair, is_crashed, refusal_for_members
 from myisam_advisor.remedies.planners.base import TABLE_CACHES, PlanFacts
 from myisam_advisor.remedies.replication_refusals import IN_MY_CNF, ReplicationRefusals
-from myisam_advisor.remedies.said import Said
+from myisam_advisor.remedies.said import RESIZES_KEY_CACHE, Said
 from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.slow_log import UNINDEXED_LOG
 from myisam_advisor.remedies.sort_space import space_refusal
-from myisam_advisor.remedies.statements.base import Change, Name, Phase, Statement
+from myisam_advisor.remedies.statements.base import Change, Name, Statement
 from myisam_advisor.remedies.statements.tables import RepairPartitions
 from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_advisor.texts.templates import count, object_name, printable, size
@@ -31,10 +32,13 @@ from myisam_exporter.collectors.key_caches import DEFAULT_CACHE
 from myisam_exporter.facts.columns import Row, Value
 from myisam_exporter.facts.values import number_of
 
-# These go through resize_key_cache().
-RESIZES_KEY_CACHE = frozenset({"key_buffer_size", "key_cache_block_size"})
 SLOW_LOG_SWITCH_FROM = 50112  # slow_query_log; before, log_slow_queries in my.cnf only
 ROW_LIMIT_FROM = 50121  # min_examined_row_limit
+NO_NAMED_CACHES = "No key caches with names on Amazon RDS: SET GLOBAL makes them, which it refuses, and what an init_file would repeat is lost at a restart."
+COMPRESSED = (
+    "No REPAIR TABLE: a compressed table is repaired with the server stopped, by myisamchk -r on its .MYI file."
+)
+COMPRESSED_AT_AMAZON = "No REPAIR TABLE: a compressed table is repaired by myisamchk, which nobody can run on a server of Amazon's. Restore it from a snapshot."
 # A copy is rarely smaller than it was reckoned, and a disk that is full to the last byte stops everybody else.
 DISK_MARGIN = 1.1
 # handler::check_old_types, as REPAIR TABLE asks it: YEAR(2) is an old type from 5.6 on; 8.0 opens no such table.
@@ -92,19 +96,11 @@ class Refusals:
 
     def _crashes_the_server(self, command: Statement, said: Said) -> str:
         """Key caches are not resized, and so not made, while an old server runs; what would use them waits for the restart too."""
+        if not self._state.hosting.takes_set_global:
+            return said.lose(command, NO_NAMED_CACHES)
         if not self._state.is_before(SAFE_ONLINE_RESIZE_FROM):
             return ""
-        why = f"{IN_MY_CNF}: resizing a key cache under load can crash this version."
-        if isinstance(command, SetGlobal) and command.variable in RESIZES_KEY_CACHE:
-            said.lost_caches.add(command.cache)
-            return why
-        name = command.table or (command.table_alone,)
-        if command.assigned_to and command.assigned_to in said.lost_caches:
-            said.lost_tables.add(name)
-            return why
-        if command.phase is Phase.LOAD and name in said.lost_tables:
-            return why
-        return ""
+        return said.lose(command, f"{IN_MY_CNF}: resizing a key cache under load can crash this version.")
 
     def _segments_are_freed(self, command: SetGlobal) -> str:
         """Where a cache is or becomes too small for its segments, the server makes others or fewer of them, and frees locks that threads wait for (decision 001)."""
@@ -150,8 +146,9 @@ class Refusals:
                 f"lets a process have by default (fs.nr_open, {LARGEST_FILE_LIMIT:,}), which allows {count(tables_within(LARGEST_FILE_LIMIT, self._state))} tables."
             )
         used = f", with {count(open_files)} files open," if open_files else ""
+        unit = " (and LimitNOFILE where systemd starts the server)" if self._state.hosting.on_linux else ""
         return (
-            f"No SET GLOBAL yet: raise open_files_limit first, in my.cnf with a restart (and LimitNOFILE where systemd starts the server): it is {limit:,} and{used} allows "
+            f"No SET GLOBAL yet: raise open_files_limit first, in my.cnf with a restart{unit}: it is {count(limit)} and{used} allows "
             f"{count(most)} tables. The server compares the two only when it starts; set online, statements fail with error 24 (Too many open files)."
         )
 
@@ -162,7 +159,7 @@ class Refusals:
         row = row_of(command, self._known)
         row_format = row.get("row_format")
         if row_format == "compressed":
-            return "No REPAIR TABLE: a compressed table is repaired with the server stopped, by myisamchk -r on its .MYI file."
+            return COMPRESSED_AT_AMAZON if self._state.hosting == AMAZON else COMPRESSED
         if not command.from_definition:
             return ""
         if row.get("partitions") is not None:
@@ -182,9 +179,10 @@ class Refusals:
             return ""
         if not (is_crashed(row) and is_copied_by_repair(row)):
             return ""
+        by_files = "Restore it from a snapshot." if self._state.hosting == AMAZON else f"Stop the server and {BY_FILES}"
         return (
             "No REPAIR TABLE: of a table with columns of before MySQL 5.0.3, or YEAR(2), this server would make a copy, and fails, as the table is marked as crashed "
-            f"(error 145). Stop the server and {BY_FILES} Then ALTER TABLE ... FORCE writes these columns anew; until then CHECK TABLE says that an upgrade is required."
+            f"(error 145). {by_files} Then ALTER TABLE ... FORCE writes these columns anew; until then CHECK TABLE says that an upgrade is required."
         )
 
     def _disturbs_readers(self, command: Statement) -> str:

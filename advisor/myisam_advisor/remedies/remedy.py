@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from myisam_advisor.remedies.hosting import MY_CNF
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_exporter.declaring.lean_dataclasses import dataclass
@@ -9,12 +10,17 @@ from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """Commands, what takes them back, lines of my.cnf, and lines of the init_file."""
+    """Commands, what takes them back, lines of my.cnf (`label` says what there is in its place), and lines of the init_file.
+
+    `at_once` are variables of these lines that change without a restart although no statement sets them.
+    """
 
     commands: tuple[Command, ...] = ()
     undo_commands: tuple[Statement, ...] = ()
     my_cnf: tuple[OptionLine, ...] = ()
     init_file: tuple[Statement, ...] = ()
+    label: str = MY_CNF
+    at_once: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field
 
-from myisam_advisor.remedies.statements.base import Name
+from myisam_advisor.remedies.statements.base import Name, Phase, Statement
+from myisam_advisor.remedies.statements.variables import SetGlobal
 from myisam_exporter.declaring.lean_dataclasses import dataclass
+
+# These go through resize_key_cache().
+RESIZES_KEY_CACHE = frozenset({"key_buffer_size", "key_cache_block_size"})
 
 
 @dataclass(slots=True)
@@ -22,6 +26,19 @@ class Said:
     def refuse(self, sentences: Iterable[str]) -> None:
         """Why something may not run, and what to do instead."""
         self.instead.update(dict.fromkeys(sentences))
+
+    def lose(self, command: Statement, why: str) -> str:
+        """Of a key cache with a name that cannot be made here: why what makes it, and what would use it, is not run; empty for any other command."""
+        if isinstance(command, SetGlobal):
+            if command.variable in RESIZES_KEY_CACHE:
+                self.lost_caches.add(command.cache)
+                return why
+            return ""
+        name = command.table or (command.table_alone,)
+        if command.assigned_to and command.assigned_to in self.lost_caches:
+            self.lost_tables.add(name)
+            return why
+        return why if command.phase is Phase.LOAD and name in self.lost_tables else ""
 
     def charge(self, *sentences: str) -> None:
         """What something costs on this server."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from myisam_advisor.remedies.amazon_rds import is_of_amazon
+from myisam_advisor.remedies.hosting import Hosting
 from myisam_advisor.remedies.planners.base import FILE_LIMIT, PlanFacts
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of, numbers_in
@@ -56,10 +56,10 @@ class ServerState:
         enforced = str(self.value("enforce_gtid_consistency")).upper() in ("ON", "1")
         return enforced and self.logs_changes is not False
 
-    @cached_property
-    def is_on_rds(self) -> bool:
-        """Whether Amazon runs it (RDS and Aurora), as its directories tell."""
-        return is_of_amazon(self._known.all.single("server"), self._known.variables)
+    @property
+    def hosting(self) -> Hosting:
+        """Where it runs."""
+        return self._known.hosting
 
     @cached_property
     def is_cluster_node(self) -> bool | None:

@@ -70,8 +70,8 @@ def _to_copy(rule: ToldRule, verbose: bool) -> Iterable[RenderableType]:
     """Statements and lines, each in one line however long: what is copied must not have been broken."""
     if rule.commands:
         yield from _run(rule)
-    for name, lines in (("my.cnf", rule.my_cnf), ("init_file", for_copying(rule.init_file))):
-        if lines and (name == "my.cnf" or verbose or not rule.commands):
+    for name, lines in ((rule.label, rule.my_cnf), ("init_file", for_copying(rule.init_file))):
+        if lines and (name == rule.label or verbose or not rule.commands):
             yield from _lines(name, lines, "cyan")
         elif lines:
             yield from _lines(name, ["the CACHE INDEX and LOAD INDEX lines above: the layout then survives a restart"])

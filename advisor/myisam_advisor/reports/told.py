@@ -79,6 +79,11 @@ class ToldRule:
         return tuple(dict.fromkeys(line for finding in self.findings for line in finding.my_cnf))
 
     @property
+    def label(self) -> str:
+        """What these lines are of: one server has one such place."""
+        return self.first.remedy.label
+
+    @property
     def init_file(self) -> tuple[Statement, ...]:
         """The lines of the init_file of all, each once."""
         return tuple(dict.fromkeys(line for finding in self.findings for line in finding.remedy.init_file))

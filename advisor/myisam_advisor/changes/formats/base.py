@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from myisam_advisor.changes.plan import ChangePlan
+from myisam_advisor.remedies.hosting import AMAZON
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.units import unit_named
 
 MYSQLD = OptionLine("[mysqld]")
 # What runs may have been set since the start, and be another value than the file's.
-WAY_BACK_OF_SETTINGS = (
-    "my.cnf: put back what stood there, or remove the lines above. What the server had, from its files or set since:"
-)
 
 
 def format_named(name: str) -> ModuleType:
@@ -36,13 +34,19 @@ def option_file_text(plan: ChangePlan) -> str:
         return "\n".join([*lines, comment_line("nothing to set"), ""])
     if plan.settings_note:
         lines.append(comment_line(plan.settings_note))
-    lines.append(MYSQLD)
+    if plan.label != AMAZON.label:
+        lines.append(MYSQLD)
     for setting in plan.settings:
         was = "not known" if setting.present is None else setting.present or "not set"
         now = f"; now: {was}" if setting.variable else ""
         when = "; takes effect at the next restart" if setting.waits else ""
         lines += [comment_line(f"{setting.rule}{now}{when}"), *setting.remarks, setting.line]
     return "\n".join([*lines, ""])
+
+
+def way_back_of_settings(plan: ChangePlan) -> str:
+    """What to do with the lines, before what the server had."""
+    return f"{plan.label}: put back what stood there, or remove the lines above. What the server had, from its files or set since:"
 
 
 def former_settings(plan: ChangePlan) -> Sequence[str]:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from myisam_advisor.changes.formats.base import (
-    WAY_BACK_OF_SETTINGS,
     former_settings,
     nothing_in_it,
     option_file_text,
+    way_back_of_settings,
 )
 from myisam_advisor.changes.plan import ChangePlan
 from myisam_advisor.judging.findings import Finding
@@ -55,7 +55,7 @@ def _parts(plan: ChangePlan) -> Iterable[str]:
         yield from _sql(*(step.statements for step in plan.online))
         yield from _block(plan.shell, "sh")
     if plan.settings or plan.init_file:
-        yield from ("## my.cnf and init_file", "")
+        yield from (f"## {plan.lasting}", "")
         yield from _block(option_file_text(plan).splitlines() if plan.settings else [], "ini")
         yield from _sql(plan.init_file)
     if plan.offline:
@@ -103,7 +103,7 @@ def _rollback(plan: ChangePlan) -> Iterable[str]:
     yield from (f"- `{finding.rule}` {_plain(finding.object)}: {_plain(undo)}" for finding, undo in said)
     former = former_settings(plan)
     if former:
-        yield from (f"- {_plain(WAY_BACK_OF_SETTINGS)}", *(f"  - {_plain(one)}" for one in former))
+        yield from (f"- {_plain(way_back_of_settings(plan))}", *(f"  - {_plain(one)}" for one in former))
     yield from [""] if said or former else []
 
 

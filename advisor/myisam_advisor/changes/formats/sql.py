@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from myisam_advisor.changes.formats.base import (
-    WAY_BACK_OF_SETTINGS,
     former_settings,
     nothing_in_it,
     option_file_text,
+    way_back_of_settings,
 )
 from myisam_advisor.changes.offline import Offline
 from myisam_advisor.changes.plan import ChangePlan
@@ -41,7 +41,7 @@ def render(plan: ChangePlan) -> str:
         _online(script, plan)
     if plan.settings or plan.init_file:
         lasting = "so that it survives a restart" if plan.online else "takes effect at the next restart"
-        _heading(script, f"my.cnf and init_file: {lasting}")
+        _heading(script, f"{plan.lasting}: {lasting}")
         _lasting(script, plan)
     if plan.offline:
         _heading(script, "Offline: each locks its table. Remove the '-- ' to run it")
@@ -180,7 +180,7 @@ def _rollback(script: Script, plan: ChangePlan) -> None:
             script.offer(lines)
     former = former_settings(plan)
     if former:
-        _wrapped(script, WAY_BACK_OF_SETTINGS)
+        _wrapped(script, way_back_of_settings(plan))
     for one in former:
         script.remark(f"  {one}")
 

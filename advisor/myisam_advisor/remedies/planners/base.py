@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import cast
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
+from myisam_advisor.remedies.hosting import Hosting, hosting_of
 from myisam_advisor.remedies.memory_budget import MemoryBudget, budget_of
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.refused_conversions import NOBODY_LOOKS, RefusedConversions
@@ -47,6 +48,11 @@ class PlanFacts:
         self.budget: MemoryBudget = budget_of(facts)
         self.planned_index_bytes: dict[TableKey, float] = {}
         self.planned_variables: dict[str, Value] = {}
+
+    @cached_property
+    def hosting(self) -> Hosting:
+        """Where the server runs."""
+        return hosting_of(self.all.single("server"), self.variables)
 
     @cached_property
     def tables(self) -> Sequence[Row]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
-from myisam_advisor.remedies.amazon_rds import is_of_amazon
+from myisam_advisor.remedies.hosting import AMAZON
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned, is_felt_unsorted
 from myisam_advisor.remedies.rebuild_times import check_and_repair_last
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line
@@ -39,7 +39,7 @@ DATA_DICTIONARY_FROM = 80000  # MySQL keeps no .frm from then on, but a .sdi bes
 
 def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     """The copy, CHECK and REPAIR; nothing where only the number of crashed tables is known."""
-    by_snapshot = is_of_amazon(context.facts.single("server"), context.known.variables)
+    by_snapshot = context.known.hosting == AMAZON
     if row.get("table_name") is None:
         return Plan(
             {

@@ -43,7 +43,9 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
             "innodb_bytes": innodb_bytes,
             "blockers": f"Obstacles: {'; '.join(blockers)}." if blockers else "",
             "advice": " ".join(_advice(schema, table, bool(blockers), refusals, innodb_bytes, indexes, context)),
-            "price": _price_of_preparing(schema, table) if blockers else _price(innodb_bytes, _lasts(row, context)),
+            "price": _price_of_preparing(schema, table, context)
+            if blockers
+            else _price(innodb_bytes, _lasts(row, context)),
             "way_back": NOTHING_CONVERTED if blockers else "",
         },
         commands=() if blockers else (_conversion(schema, table, context),),
@@ -132,11 +134,8 @@ def _advice(
     yield f"Only then {'remove the obstacles and ' if blocked else ''}convert{alone}, on a copy first, and measure it under its load."
     if together:
         yield together
-    yield f"Before that, run `{migrate_line(schema, table)}`."
-    if refusals is None:
-        yield f"It says what breaks, what to do first, and what this server refuses to convert{_refused(context)}: nobody could look for that here."
-    else:
-        yield f"It says {'how to remove what the server refuses' if refusals else 'what to do first'}, and what breaks."
+    if context.known.hosting.on_linux:
+        yield from _looked_at(schema, table, refusals, context)
     pool = context.variable("innodb_buffer_pool_size")
     if innodb_bytes is not None:
         has = f" ({size(pool)} for everything)" if isinstance(pool, int | float) else ""
@@ -149,6 +148,15 @@ def _advice(
     if not any(index["is_unique"] for index in indexes):
         yield "add a PRIMARY KEY, or InnoDB creates a hidden one;"
     yield "deadlocks and lock wait timeouts end statements, and the application must repeat them; LOCK TABLES and DDL commit implicitly; a copy of the files is not a backup."
+
+
+def _looked_at(schema: str, table: str, refusals: Sequence[str] | None, context: PlanContext) -> Iterable[str]:
+    """What reads the table's files first, where somebody can."""
+    yield f"Before that, run `{migrate_line(schema, table)}`."
+    if refusals is None:
+        yield f"It says what breaks, what to do first, and what this server refuses to convert{_refused(context)}: nobody could look for that here."
+    else:
+        yield f"It says {'how to remove what the server refuses' if refusals else 'what to do first'}, and what breaks."
 
 
 def _refused(context: PlanContext) -> str:
@@ -195,9 +203,10 @@ def _lasts(row: Mapping[str, Value], context: PlanContext) -> str:
     return lasts_into_innodb(data, index, context.number("host", "memory_available_bytes"), pool, rates)
 
 
-def _price_of_preparing(schema: str, table: str) -> str:
+def _price_of_preparing(schema: str, table: str, context: PlanContext) -> str:
     """What is left to do where the server takes no conversion: that one's price is told with its statement."""
-    return f"A change in the application. What removing the obstacles costs, `{migrate_line(schema, table)}` says."
+    told = f" What removing the obstacles costs, `{migrate_line(schema, table)}` says."
+    return f"A change in the application.{told if context.known.hosting.on_linux else ''}"
 
 
 def _price(innodb_bytes: int | None, lasting: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.remedies.amazon_rds import IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK, is_of_amazon
+from myisam_advisor.remedies.hosting import AMAZON, IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK
 from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, STEP_BYTES, named_cache, spared, spoken_prefix
 from myisam_advisor.remedies.memory_budget import addressable_bytes
 from myisam_advisor.remedies.option_lines import option_line
@@ -172,13 +172,13 @@ def _of_unseen_memory(advice: str, target: int, present: float, context: PlanCon
         f"{advice} The machine's memory is not seen from here: {size(target - present)} must be available there, beside what the page cache keeps of the "
         "rows, or it swaps."
     )
-    if is_of_amazon(context.facts.single("server"), context.known.variables):
+    if context.known.hosting == AMAZON:
         # Nobody else is let onto that machine.
         return {
             "advice": f"{told} FreeableMemory in CloudWatch shows it. {IN_PARAMETER_GROUP}",
             "way_back": IN_PARAMETER_GROUP_BACK,
         }
-    told += " myisam-advisor check beside the server sees it."
+    told += " myisam-advisor check beside the server sees it." if context.known.hosting.on_linux else ""
     if (context.version_number or SAFE_ONLINE_RESIZE_FROM) >= SAFE_ONLINE_RESIZE_FROM:
         return {"advice": told}
     return {

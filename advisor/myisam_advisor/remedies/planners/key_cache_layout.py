@@ -44,6 +44,7 @@ DANGER = (
     "Never set it online, though the manual calls it dynamic: MariaDB 10.11 and 11.8 crash while statements use MyISAM tables, their own temporary ones too "
     "(measured)."
 )
+INIT_FILE, INIT_FILE_ON_WINDOWS = "/etc/mysql/myisam-key-caches.sql", "C:/ProgramData/myisam-key-caches.sql"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +138,8 @@ def hot_tables(context: PlanContext) -> list[HotTable]:
 def _caches(row: Mapping[str, Value], context: PlanContext) -> Planned:
     seen, contended = hot_tables(context), str(row.get("name") or DEFAULT_CACHE)
     hot = [table for table in seen if table.cache in (None, contended)]
+    if not context.known.hosting.takes_set_global:
+        return _no_named_caches()
     if len(hot) < context.parameter("minimum_hot_tables"):
         return (
             NotWorth("the other hot tables have key caches of their own") if len(hot) < len(seen) else _which_tables()
@@ -186,7 +189,7 @@ def _layout(hot: Sequence[HotTable], sizing: Sizing, block_size: float, context:
         undo_commands=back,
         my_cnf=(
             *(option_line(*setting) for setting in settings),
-            option_line("init_file", "/etc/mysql/myisam-key-caches.sql"),
+            option_line("init_file", INIT_FILE if context.known.hosting.on_linux else INIT_FILE_ON_WINDOWS),
         ),
         init_file=(*assignment, *loading),
         memory_bytes=sum(sizes),
@@ -273,6 +276,18 @@ def _which_tables() -> Plan:
             "run myisam-advisor check beside the server, where it can read the .MYI files.",
             "price": "A table starts cold in its new cache.",
             "way_back": "Send each table back to its former key cache (CACHE INDEX ... IN default).",
+        }
+    )
+
+
+def _no_named_caches() -> Plan:
+    """What would help is not to be had on Amazon's servers."""
+    return Plan(
+        values={
+            "advice": "Key caches of their own for the busiest tables would divide the load. Amazon RDS has none: SET GLOBAL makes them, which it refuses. What is left is to move "
+            "the busiest tables to another engine, which does not use the key cache.",
+            "price": "An ALTER copies the whole table.",
+            "way_back": "Move the tables back: ALTER TABLE ... ENGINE=MyISAM.",
         }
     )
 

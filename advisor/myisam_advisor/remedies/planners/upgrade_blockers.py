@@ -35,7 +35,8 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
 
     Of a damaged table an ALTER is refused (error 145): it is repaired first, which is another finding's.
     """
-    places = _places(row, context.facts)
+    # A file at Amazon's is nobody's to change.
+    places = _places(row, context.facts) if context.known.hosting.takes_set_global else dict.fromkeys(PLACES, "")
     if not row.get("blocked_tables"):
         return Plan({"lasts": "", "planned_tables": 0, "damaged_tables": 0, **places})
     writes_newer_format = bool(row.get("writes_newer_format"))
@@ -64,11 +65,14 @@ def plan(row: Mapping[str, Value], context: PlanContext) -> Planned:
     return Plan(said, commands if planned else ())
 
 
+PLACES = ("removed_places", "disabled_place")
+
+
 def _places(row: Mapping[str, Value], facts: FactSet) -> Mapping[str, Value]:
     """Where the settings stand that are in the way: `removed_places` of those that a later version does not know, `disabled_place` of the engines that are off."""
     removed = [place_of(name, facts) for flag, names in REMOVED.items() if row.get(flag) for name in names]
     disabled = place_of(DISABLED, facts) if row.get("disabled") else ""
-    return {"removed_places": ". ".join(filter(None, removed)), "disabled_place": disabled}
+    return dict(zip(PLACES, (". ".join(filter(None, removed)), disabled), strict=True))
 
 
 def _remedy(table: Row, writes_newer_format: bool) -> Statement:

@@ -226,7 +226,7 @@ def _blocks(rule: ToldRule, command: Callable[[str], str]) -> Iterable[Block]:
     yield from _commands(rule.commands, command)
     if my_cnf:
         yield _block(
-            "my.cnf", Portion(in_shell=False, lines=tuple(my_cnf), is_altered=False), SHOWN_COMMANDS, SHOWN_BYTES
+            rule.label, Portion(in_shell=False, lines=tuple(my_cnf), is_altered=False), SHOWN_COMMANDS, SHOWN_BYTES
         )
     yield from _commands([rule.init_file], command, "init_file")
 

@@ -117,9 +117,9 @@ def test_the_same_stay_the_same_and_in_their_order() -> None:
 
 def test_who_made_and_who_runs_the_server_is_no_secret() -> None:
     """What SHOW VARIABLES printed tells both: RDS takes other remedies, and Percona Server has other variables."""
-    variables = {"version": "5.5.20-acme", "version_comment": "Percona Server of Acme", "datadir": "/rdsdbdata/db/", "basedir": "/rdsdbbin/acme/"}
+    variables = {"version": "5.5.20-acme", "version_comment": "Percona Server of Acme", "datadir": "/rdsdbdata/db/", "basedir": "/rdsdbbin/acme/", "version_compile_os": "Win64"}
     hidden = anonymised({"schema": 1, "variable": variables})
-    assert hidden["variable"] == {"version": "5.5.20", "version_comment": "Percona", "datadir": "/rdsdbdata/part2/", "basedir": "/rdsdbbin/part1/"}
+    assert hidden["variable"] == {"version": "5.5.20", "version_comment": "Percona", "datadir": "/rdsdbdata/part2/", "basedir": "/rdsdbbin/part1/", "version_compile_os": "Win64"}
     assert complete(facts_from_document(hidden)).single("server")["flavour"] == "percona"
 
 
