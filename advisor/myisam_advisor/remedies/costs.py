@@ -15,7 +15,7 @@ from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.statements.base import Change, Logged, Statement
 from myisam_advisor.remedies.statements.tables import RepairPartitions
 from myisam_advisor.remedies.statements.variables import SetGlobal
-from myisam_advisor.texts.templates import size
+from myisam_advisor.texts.templates import count, size
 from myisam_exporter.facts.values import number_of
 
 REPAIR_THREADS = "myisam_repair_threads"
@@ -89,7 +89,7 @@ class Costs:
         if command.variable not in TABLE_CACHES or command.number is None or self._state.file_limit is not None:
             return
         files = files_for(command.number, self._state)
-        yield f"open_files_limit is not known here: below {files:,}, raise it first, or statements fail with error 24."
+        yield f"open_files_limit is not known here: below {count(files)}, raise it first, or statements fail with error 24."
 
     def _repair_costs(self, command: Statement) -> Iterable[str]:
         if command.from_definition:
@@ -105,7 +105,7 @@ class Costs:
         threads = number_of(self._state.value(REPAIR_THREADS))
         if threads is not None and threads > 1:
             yield (
-                f"{REPAIR_THREADS} is {threads:.0f}: run SET SESSION {REPAIR_THREADS} = 1 before it, in the same session. MySQL's manual calls repairs "
+                f"{REPAIR_THREADS} is {count(threads)}: run SET SESSION {REPAIR_THREADS} = 1 before it, in the same session. MySQL's manual calls repairs "
                 "by several threads beta in every release that has them, and on 4.1 OPTIMIZE lost rows by them (bug 8283)."
             )
 

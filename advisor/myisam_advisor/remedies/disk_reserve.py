@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from myisam_advisor.catalogue.rules import Rule, shipped_rules
+from myisam_advisor.factbase.storable import LARGEST_INTEGER
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of
 
@@ -30,4 +31,4 @@ def reserve_bytes(host: Mapping[str, Value], limits: Mapping[str, Value]) -> int
     # A disk that is known not to grow is small by its bytes alone; where growth is not known, the share decides.
     if growth is None:
         return int(max(critical, by_share))
-    return int(max(critical, by_share, growth * days)) if growth > 0 else int(critical)
+    return int(min(max(critical, by_share, growth * days), LARGEST_INTEGER)) if growth > 0 else int(critical)

@@ -22,11 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from myisam_advisor.factbase.storable import LARGEST_INTEGER
 from myisam_advisor.remedies.planners.base import FELT_BYTES, SORT_FILE_LIMIT, is_kept_from_sorting
 from myisam_advisor.remedies.server_state import ServerState
 from myisam_advisor.remedies.statements.base import Change, Statement
 from myisam_advisor.remedies.statements.tables import AlterTable
-from myisam_advisor.texts.templates import size
+from myisam_advisor.texts.templates import count, size
 from myisam_exporter.facts.columns import Row
 from myisam_exporter.facts.values import number_of
 
@@ -69,7 +70,7 @@ def space_refusal(command: Statement, row: Row, indexes: Iterable[Row], host: Ro
     )
     return (
         f"No {_name(command)} yet: to sort an index it writes about {size(needed)} to tmpdir{files}, which has {size(free)} free; it would {then}, with the table locked. "
-        f"Make room in tmpdir first, or {other}: SET SESSION myisam_sort_buffer_size = {int(in_memory * HEADROOM / buffers)}; in the session that runs it."
+        f"Make room in tmpdir first, or {other}: SET SESSION myisam_sort_buffer_size = {min(int(in_memory * HEADROOM / buffers), LARGEST_INTEGER)}; in the session that runs it."
     )
 
 
@@ -83,7 +84,7 @@ def _refusal_of_threads(
     if threads is None or threads <= 1 or needed <= free or is_in_memory or (needed < FELT_BYTES and not waits):
         return ""
     return (
-        f"No {_name(command)} yet: {REPAIR_THREADS} is {threads:.0f}, so it sorts all indexes at once and writes about {size(needed)} to tmpdir, which has {size(free)} free. "
+        f"No {_name(command)} yet: {REPAIR_THREADS} is {count(threads)}, so it sorts all indexes at once and writes about {size(needed)} to tmpdir, which has {size(free)} free. "
         f"SET SESSION {REPAIR_THREADS} = 1; in the session that runs it: one after the other they have room."
     )
 

@@ -29,21 +29,29 @@ _COUNTED = re.compile(
 _PLAIN_NAME = re.compile(r"[0-9A-Za-z_$]+")
 
 
-def _of_known_numbers(say: Callable[[float], str]) -> Callable[[float | None], str]:
-    """The filter for None, text, NaN, infinities and whole numbers of any length too: none of them is a number that is known."""
+def _of_known_numbers(unit: str) -> Callable[[Callable[[float], str]], Callable[[float | None], str]]:
+    """The filter for None, text, NaN, infinities and whole numbers of any length too: none of them is a number that is known.
 
-    @wraps(say)
-    def said(value: float | None) -> str:
-        try:
-            known = value is not None and math.isfinite(value)
-        except (OverflowError, TypeError):  # TypeError: text, where a server or a file has no number
-            known = False
-        return say(value) if known and value is not None else UNKNOWN
+    What has more digits than a person reads is said by three of them, in this unit, whatever the filter says of others.
+    """
 
-    return said
+    def filtering(say: Callable[[float], str]) -> Callable[[float | None], str]:
+        @wraps(say)
+        def said(value: float | None) -> str:
+            try:
+                known = value is not None and math.isfinite(value)
+            except (OverflowError, TypeError):  # TypeError: text, where a server or a file has no number
+                known = False
+            if not known or value is None:
+                return UNKNOWN
+            return f"{value:.3g}{unit}" if abs(value) >= UNREADABLE else say(value)
+
+        return said
+
+    return filtering
 
 
-@_of_known_numbers
+@_of_known_numbers(" B")
 def size(value: float) -> str:
     """Bytes with a binary unit."""
     scaled, unit = float(value), 0
@@ -56,11 +64,9 @@ def size(value: float) -> str:
     )
 
 
-@_of_known_numbers
+@_of_known_numbers("")
 def count(value: float) -> str:
-    """A number with thousands separators; fractions only where they say something, and no more digits than a person reads."""
-    if abs(value) >= UNREADABLE:
-        return f"{value:.3g}"
+    """A number with thousands separators; fractions only where they say something."""
     if isinstance(value, int):
         return f"{value:,d}"
     return (
@@ -82,7 +88,7 @@ def times_more(number: int) -> str:
     return "once more" if number == 1 else f"{count(number)} times more"
 
 
-@_of_known_numbers
+@_of_known_numbers("")
 def rounded(value: float) -> str:
     """A number that was measured: three of its digits."""
     for length, name in ((1e9, "billion"), (1e6, "million")):
@@ -98,13 +104,13 @@ def _three_digits(value: float) -> str:
     return count(shown) if abs(shown) >= 1000 else f"{shown:g}"
 
 
-@_of_known_numbers
+@_of_known_numbers("/s")
 def rate(value: float) -> str:
     """A number per second, of which three digits are known."""
     return f"{rounded(value)}/s"
 
 
-@_of_known_numbers
+@_of_known_numbers(" times")
 def percent(value: float) -> str:
     """A ratio as a percentage: a part is never said to be the whole, nor nothing by a number that nobody reads."""
     if 0 < value < LEAST_SHARE:
@@ -114,7 +120,7 @@ def percent(value: float) -> str:
     return f"{value * 100:.0f} %" if value >= 0.1 else f"{value * 100:.2g} %"
 
 
-@_of_known_numbers
+@_of_known_numbers(" s")
 def duration(seconds: float) -> str:
     """Seconds as a person says them."""
     for length, name in ((86400, "d"), (3600, "h"), (60, "min")):
@@ -127,7 +133,7 @@ def figure(value: float | None) -> str:
     """A number in a column of numbers, to three digits where it is small; a dash where there is none."""
     if value is None:
         return "-"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if 100 <= abs(value) < UNREADABLE else f"{value:.3g}"
 
 
 def with_unit(value: object, unit: str) -> str:
@@ -167,18 +173,18 @@ def _one(unit: str) -> str:
     return _COUNTED.sub(r"\1", unit)
 
 
-@_of_known_numbers
+@_of_known_numbers(" B/s")
 def _size_rate(value: float) -> str:
     return f"{size(value)}/s"
 
 
-@_of_known_numbers
+@_of_known_numbers(" s/s")
 def _time_rate(value: float) -> str:
     """Seconds that pass, of all threads together, in each second."""
     return f"{_three_digits(value)} s/s" if value >= 1 else f"{_three_digits(value * 1000)} ms/s"
 
 
-@_of_known_numbers
+@_of_known_numbers("")
 def _version(value: float) -> str:
     """A version that was one number: 101119."""
     return f"{int(value) // 10000}.{int(value) // 100 % 100}.{int(value) % 100}"
@@ -280,6 +286,17 @@ def _rounded_to(value: float, precision: int = 0, method: Literal["common", "cei
     return do_round(value, precision, method)
 
 
+def _whole(value: Any, default: int = 0) -> int | str:
+    """Jinja's `int`, but for what has no end, or more digits than a person reads."""
+    from jinja2.filters import do_int
+
+    try:
+        whole = do_int(value, default)
+    except OverflowError:
+        return UNKNOWN
+    return whole if abs(whole) < UNREADABLE else count(whole)
+
+
 def make_environment(finalize: Callable[[object], object] | None = None) -> SandboxedEnvironment:
     """Jinja2 as the rules use it: sandboxed, and a name that a rule's query does not give is an error.
 
@@ -303,7 +320,7 @@ def make_environment(finalize: Callable[[object], object] | None = None) -> Sand
 
     made = Environment(undefined=StrictUndefined, autoescape=False, finalize=finalize)
     made.globals.clear()
-    made.filters.update({**OWN_FILTERS, "round": _rounded_to})
+    made.filters.update({**OWN_FILTERS, "int": _whole, "round": _rounded_to})
     return made
 
 

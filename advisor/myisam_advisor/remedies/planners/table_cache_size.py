@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.planners.base import NoRoom, Plan, PlanContext, Planned, PlanNeeds
 from myisam_advisor.remedies.statements.variables import set_global
-from myisam_advisor.texts.templates import percent
+from myisam_advisor.texts.templates import count, percent
 from myisam_exporter.facts.columns import Value
 
 SMALLEST = 400
@@ -113,11 +113,11 @@ def _sizes(present: int, row: Mapping[str, Value], context: PlanContext) -> Iter
         return
     in_use = present / max(1 - closed, 1 / LARGEST_STEP)
     told = f" {percent(closed)} of the times that a table is used it is not open,"
-    yield min(_with_room(in_use), largest), f"{told} so about {in_use:,.0f} are used in turn."
+    yield min(_with_room(in_use), largest), f"{told} so about {count(round(in_use))} are used in turn."
     # MariaDB counts its tables of statistics among what was found open, so that what is used in turn seems less than it is.
     known = all_tables if isinstance(all_tables, int | float) else FEW_TABLES + 1
     if closed >= MANY_CLOSED and known <= FEW_TABLES and _with_room(known) <= largest:
-        yield _with_room(known), f"{told} and all {known:,.0f} MyISAM tables have room then."
+        yield _with_room(known), f"{told} and all {count(known)} MyISAM tables have room then."
 
 
 def _modest_bytes(context: PlanContext) -> float:

@@ -321,4 +321,4 @@ def test_words_are_understood_as_servers_and_people_write_them() -> None:
 
 
 def test_no_number_has_more_digits_than_a_person_reads() -> None:
-    assert [count(18446744073709551615), count(1e300), rate(1e300)] == ["18,446,744,073,709,551,615", "1e+300", "1e+291 billion/s"]
+    assert [count(18446744073709551615), count(1e300), rate(1e300)] == ["18,446,744,073,709,551,615", "1e+300", "1e+300/s"]
