@@ -168,6 +168,57 @@ def _connection(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     return click.option(*names, cls=ConnectionOption, **attributes)
 
 
+_ADDRESS = (
+    _connection("--host", "-h", metavar="HOST", help="Host of the server; localhost means its socket."),
+    _connection("--port", "-P", metavar="PORT", type=WholeNumber(1, 65535), help="TCP port."),
+    _connection("--socket", "-S", metavar="FILE", type=click.Path(path_type=Path), help="UNIX socket of the server."),
+    _connection("--user", "-u", metavar="USER", help="Account name [default: your login name]."),
+)
+_OPTION_FILES = (
+    _connection(
+        "--defaults-file",
+        "defaults_files",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        help="Read only this option file.",
+    ),
+    _connection(
+        "--defaults-extra-file",
+        "extra_file",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Also read this option file, before ~/.my.cnf.",
+    ),
+    _connection(
+        "--defaults-group-suffix",
+        "group_suffix",
+        metavar="SUFFIX",
+        default="",
+        help="Also read groups with this suffix: [client_SUFFIX] for _SUFFIX.",
+    ),
+    _connection("--login-path", metavar="NAME", help="Login path of mysql_config_editor (~/.mylogin.cnf)."),
+    _connection(
+        "--allow-cleartext",
+        is_flag=True,
+        help="Allow a hashed password and all queries to travel to another host without TLS.",
+    ),
+)
+_CACHES = (
+    _connection(
+        "--key-cache", "key_caches", multiple=True, metavar="NAME", help="A named key cache (MySQL cannot list them)."
+    ),
+    _connection(
+        "--page-cache-seconds",
+        metavar="SECONDS",
+        type=Number(0, 600),
+        default=2.0,
+        show_default=True,
+        help="Time allowed for the page-cache sweep.",
+    ),
+)
+
+
 def server_options(
     command: Command,
     timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS,
@@ -177,73 +228,23 @@ def server_options(
 
     Their names and letters are those of mysql(1).
     """
-    options = (
-        _connection("--host", "-h", metavar="HOST", help="Host of the server; localhost means its socket."),
-        _connection("--port", "-P", metavar="PORT", type=WholeNumber(1, 65535), help="TCP port."),
-        _connection(
-            "--socket", "-S", metavar="FILE", type=click.Path(path_type=Path), help="UNIX socket of the server."
-        ),
-        _connection("--user", "-u", metavar="USER", help="Account name [default: your login name]."),
-        _connection(
-            *password_names,
-            "own_password",
-            is_flag=True,
-            callback=_asked_for,
-            help="Ask for the password on the terminal; otherwise it comes from an option file or a login path.",
-        ),
-        _connection(
-            "--defaults-file",
-            "defaults_files",
-            metavar="FILE",
-            type=click.Path(path_type=Path),
-            multiple=True,
-            help="Read only this option file.",
-        ),
-        _connection(
-            "--defaults-extra-file",
-            "extra_file",
-            metavar="FILE",
-            type=click.Path(path_type=Path),
-            help="Also read this option file, before ~/.my.cnf.",
-        ),
-        _connection(
-            "--defaults-group-suffix",
-            "group_suffix",
-            metavar="SUFFIX",
-            default="",
-            help="Also read groups with this suffix: [client_SUFFIX] for _SUFFIX.",
-        ),
-        _connection("--login-path", metavar="NAME", help="Login path of mysql_config_editor (~/.mylogin.cnf)."),
-        _connection(
-            "--allow-cleartext",
-            is_flag=True,
-            help="Allow a hashed password and all queries to travel to another host without TLS.",
-        ),
-        _connection(
-            "--timeout",
-            "timeout_seconds",
-            metavar="SECONDS",
-            type=WholeNumber(1, 600),
-            default=timeout_seconds,
-            show_default=True,
-            help="Seconds allowed for a connection or a query.",
-        ),
-        _connection(
-            "--key-cache",
-            "key_caches",
-            multiple=True,
-            metavar="NAME",
-            help="A named key cache (MySQL cannot list them).",
-        ),
-        _connection(
-            "--page-cache-seconds",
-            metavar="SECONDS",
-            type=Number(0, 600),
-            default=2.0,
-            show_default=True,
-            help="Time allowed for the page-cache sweep.",
-        ),
+    password = _connection(
+        *password_names,
+        "own_password",
+        is_flag=True,
+        callback=_asked_for,
+        help="Ask for the password on the terminal; otherwise it comes from an option file or a login path.",
     )
+    timeout = _connection(
+        "--timeout",
+        "timeout_seconds",
+        metavar="SECONDS",
+        type=WholeNumber(1, 600),
+        default=timeout_seconds,
+        show_default=True,
+        help="Seconds allowed for a connection or a query.",
+    )
+    options = (*_ADDRESS, password, *_OPTION_FILES, timeout, *_CACHES)
     return with_options(gathered(ServerOptions, "server")(command), options)
 
 

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -93,24 +94,10 @@ async def _serve(options: ServeOptions) -> int:
     fleet = _fleet(replace(options, watch=replace(options.watch, tracer=tracer)), in_force, history, board)
     pages = Pages(fleet, board, lambda: in_force.site.rules, options.web.telemetry_path)
 
-    def reload() -> Callable[[], None]:
-        targets = _targets(options)
-        fresh = _load_site(options)
-        own = _named_server(options) if not options.collect.no_own_server else None
-
-        def put_into_force() -> None:
-            in_force.site = fresh
-            loop.call_soon_threadsafe(fleet.reload, targets)
-            if own is not None:
-                loop.call_soon_threadsafe(fleet.move_own, own, options.resolve)
-            fleet.renew_connections()
-
-        return put_into_force
-
     exporter = Exporter(
         fleet,
         Access(gate, hosts, options.web.enable_lifecycle),
-        reload,
+        partial(_reload, options, in_force, fleet, loop),
         pages.further_page,
         pages.routes(),
         options.web.telemetry_path,
@@ -140,12 +127,35 @@ async def _serve(options: ServeOptions) -> int:
     supervision.cancel()
     notifier.stopping()
     await server.close()
+    _close(fleet, history, tracer)
+    return 0
+
+
+def _reload(
+    options: ServeOptions, in_force: _InForce, fleet: Fleet, loop: asyncio.AbstractEventLoop
+) -> Callable[[], None]:
+    """Read everything anew, then give what puts it into force. Raises UserError for what cannot be used: then nothing changes."""
+    targets = _targets(options)
+    fresh = _load_site(options)
+    own = _named_server(options) if not options.collect.no_own_server else None
+
+    def put_into_force() -> None:
+        in_force.site = fresh
+        loop.call_soon_threadsafe(fleet.reload, targets)
+        if own is not None:
+            loop.call_soon_threadsafe(fleet.move_own, own, options.resolve)
+        fleet.renew_connections()
+
+    return put_into_force
+
+
+def _close(fleet: Fleet, history: History | None, tracer: PageCacheTracer | Unknown) -> None:
+    """What is left once nobody asks any more."""
     fleet.close()
     if history is not None:
         history.close()
     if not isinstance(tracer, Unknown):
         tracer.close()
-    return 0
 
 
 async def _begin(options: ServeOptions, server: HttpServer, history: History | None, scheme: str, path: str) -> None:
