@@ -9,9 +9,9 @@ from dataclasses import replace
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
 from myisam_advisor.catalogue.measured import rebuild_rates_for
 from myisam_advisor.changes.offline import Offline, describe_offline, in_one_copy
+from myisam_advisor.factbase.hosting import AMAZON, MY_CNF
 from myisam_advisor.judging.findings import Finding
 from myisam_advisor.remedies.gate import PERSISTED_WINS
-from myisam_advisor.remedies.hosting import AMAZON, MY_CNF
 from myisam_advisor.remedies.option_lines import OptionLine, OptionRemark
 from myisam_advisor.remedies.planners.base import PlanFacts
 from myisam_advisor.remedies.script import is_offered, is_plain

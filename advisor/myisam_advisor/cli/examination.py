@@ -15,11 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from myisam_advisor.catalogue.rules import Rule
+from myisam_advisor.factbase.hosting import HERE, Hosting, hosting_of
 from myisam_advisor.texts.drawing import drawn, without_padding
 from myisam_advisor.texts.json_documents import heading
 from myisam_advisor.texts.templates import count, printable
 from myisam_advisor.texts.width import UNFOLDED, WIDEST
 from myisam_exporter.collectors.base import Collector, Context, all_collectors
+from myisam_exporter.collectors.server import SERVER
+from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.unknown import Unknown
 from myisam_exporter.look.snapshot import take_snapshot
@@ -83,14 +86,27 @@ def examine(
     """Run every collector once and say how it went."""
     with Session(target, timeout_seconds) as session:
         snapshot = take_snapshot(Context(target, session, key_caches=key_caches))
+    hosting = _hosting(snapshot.samples)
     return [
-        _examined(collector, snapshot.samples[collector.name], snapshot.durations[collector.name], rules)
+        _examined(collector, snapshot.samples[collector.name], snapshot.durations[collector.name], rules, hosting)
         for collector in all_collectors()
     ]
 
 
-def _examined(collector: Collector[Any], sample: Any, seconds: float, rules: Sequence[Rule]) -> Examination:
+def _hosting(samples: Mapping[str, Any]) -> Hosting:
+    """Where the server runs, as far as it could be asked."""
+    server, variables = samples[SERVER.name], samples[VARIABLES.name]
+    if isinstance(server, Unknown) or isinstance(variables, Unknown):
+        return HERE
+    is_seen = not isinstance(server.location.data_directory, Unknown)
+    return hosting_of({"local": int(is_seen), "data_directory": server.data_directory}, variables.values)
+
+
+def _examined(
+    collector: Collector[Any], sample: Any, seconds: float, rules: Sequence[Rule], hosting: Hosting
+) -> Examination:
     if isinstance(sample, Unknown):
+        sample = hosting.known_way(sample)
         gained = {
             f"{table}.{column.name}"
             for table, columns in collector.sections.items()
@@ -101,8 +117,9 @@ def _examined(collector: Collector[Any], sample: Any, seconds: float, rules: Seq
         state = NOT_HERE if sample.off and not sample.remedy else OFF
         unknown: Mapping[str, Unknown] = dict.fromkeys(sorted(gained), sample)
         return Examination(collector.name, state, (sample,), _rules_that_use(gained, rules), seconds, unknown)
-    unknown = collector.unknown_columns(sample)
-    problems = tuple({problem.reason: problem for problem in (*collector.notes(sample), *unknown.values())}.values())
+    unknown = {column: hosting.known_way(why) for column, why in collector.unknown_columns(sample).items()}
+    noted = map(hosting.known_way, collector.notes(sample))
+    problems = tuple({problem.reason: problem for problem in (*noted, *unknown.values())}.values())
     # What is off here and cannot be switched on is no defect.
     state = DEGRADED if any(problem.remedy or not problem.off for problem in problems) else WORKING
     # By a remedy no rule gains what no remedy makes known.

@@ -64,7 +64,7 @@ KEPT_WORDS = frozenset(
 KEPT_NAMES = {
     "cache": {"default"}, "index": {"PRIMARY"}, "channel": {"group_replication_applier", "group_replication_recovery"},
 }  # fmt: skip
-# Directories of Amazon's (remedies/hosting.py): they tell who runs the server, and nothing of whose it is.
+# Directories of Amazon's (factbase/hosting.py): they tell who runs the server, and nothing of whose it is.
 KEPT_PARTS = frozenset({"rdsdbdata", "rdsdbbin"})
 # Whose server it is, of version_comment: what else stands there may be whoever built it.
 _PRODUCT = re.compile(r"mariadb|percona", re.IGNORECASE)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from string import ascii_letters
 
+from myisam_advisor.factbase.hosting import HERE, hosting_of
 from myisam_advisor.factbase.numeric_names import NUMERIC, numeric_rows
 from myisam_advisor.factbase.partial import may_be_part
 from myisam_advisor.factbase.storable import storable, storable_rows
@@ -64,7 +65,16 @@ def complete(facts: FactSet) -> FactSet:
             for key, reason in unknown.items()
             if key != name and not (key.startswith(name + ".") and derived.has(key.partition(".")[2]))
         }
-    return replace(facts, tables=tables, unknown=unknown)
+    return _where_it_runs(replace(facts, tables=tables, unknown=unknown))
+
+
+def _where_it_runs(facts: FactSet) -> FactSet:
+    """The facts without remedies that nobody can carry out where the server runs."""
+    hosting = hosting_of(facts.single("server"), facts.tables["variable"].by_name("value"))
+    if hosting == HERE:
+        return facts
+    unknown = {name: hosting.known_way(why) for name, why in facts.unknown.items()}
+    return replace(facts, unknown=unknown, notes=[hosting.known_way(note) for note in facts.notes])
 
 
 def _derived_key_cache(facts: FactSet) -> FactRows | None:

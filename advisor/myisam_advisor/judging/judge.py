@@ -11,6 +11,7 @@ from itertools import groupby
 from myisam_advisor.catalogue.rules import Rule
 from myisam_advisor.catalogue.site import Site
 from myisam_advisor.factbase.database import FactDatabase
+from myisam_advisor.factbase.hosting import HERE, Hosting
 from myisam_advisor.judging.asking import Asked, Inquiry
 from myisam_advisor.judging.blindness import blind_spots, lacks_tables, tables_are_seen
 from myisam_advisor.judging.contradictions import set_aside_contradictions
@@ -21,7 +22,6 @@ from myisam_advisor.judging.prepared import PreparedFacts
 from myisam_advisor.judging.resolver import Candidate, Resolution, resolve
 from myisam_advisor.judging.told import Told
 from myisam_advisor.judging.wording import Wording
-from myisam_advisor.remedies.hosting import HERE, Hosting
 from myisam_advisor.remedies.refused_conversions import CONVERTING, LookForRefusals, RefusedConversions
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import TableName

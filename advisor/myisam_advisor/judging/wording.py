@@ -8,6 +8,7 @@ from dataclasses import replace
 from myisam_advisor.catalogue.fact_labels import label_of
 from myisam_advisor.catalogue.forecasts import forecast_of
 from myisam_advisor.catalogue.rules import SEVERITIES, Rule
+from myisam_advisor.factbase.hosting import HERE, Hosting
 from myisam_advisor.judging.faults import FAULTS, KnownFaults, RuleError
 from myisam_advisor.judging.findings import Finding, NotEvaluated, QuotedProof, ShownFact
 from myisam_advisor.judging.resolver import CONFIRMED, Candidate, CandidateOutcome, NoGain, Worded
@@ -16,7 +17,6 @@ from myisam_advisor.proofs.settled import Settled, figures_in_words, settled
 from myisam_advisor.proofs.store import NO_PROOFS, KeptProofs
 from myisam_advisor.remedies.command_templates import fill_command, fill_option_line
 from myisam_advisor.remedies.gate import RemedyGate
-from myisam_advisor.remedies.hosting import HERE, Hosting
 from myisam_advisor.remedies.misread_members import caution_for_all, caution_for_members
 from myisam_advisor.remedies.planners.base import (
     FILE_LIMIT,

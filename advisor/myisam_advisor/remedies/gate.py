@@ -12,11 +12,11 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from myisam_advisor.catalogue.rules import Rule
+from myisam_advisor.factbase.hosting import IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK
 from myisam_advisor.factbase.nameless import NO_STATEMENT, is_nameless
 from myisam_advisor.remedies.costs import Costs
 from myisam_advisor.remedies.disk_reserve import disk_limits
 from myisam_advisor.remedies.file_limits import limit_before, no_limit_suffices
-from myisam_advisor.remedies.hosting import IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK
 from myisam_advisor.remedies.option_lines import OptionLine, option_line
 from myisam_advisor.remedies.planners.base import TABLE_CACHES, PlanFacts
 from myisam_advisor.remedies.rebuild_files import RebuildFiles

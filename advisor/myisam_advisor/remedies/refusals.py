@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from myisam_advisor.factbase.hosting import AMAZON
 from myisam_advisor.remedies.disk_reserve import reserve_bytes
 from myisam_advisor.remedies.effects import needed_bytes, row_of, schema_of, sum_of
 from myisam_advisor.remedies.file_limits import (
@@ -15,7 +16,6 @@ from myisam_advisor.remedies.file_limits import (
     no_limit_suffices,
     tables_within,
 )
-from myisam_advisor.remedies.hosting import AMAZON
 from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, holds_segments
 from myisam_advisor.remedies.misread_members import BY_FILES, is_copied_by_repair, is_crashed, refusal_for_members
 from myisam_advisor.remedies.planners.base import TABLE_CACHES, PlanFacts

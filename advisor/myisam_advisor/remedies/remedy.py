@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from myisam_advisor.remedies.hosting import MY_CNF
+from myisam_advisor.factbase.hosting import MY_CNF
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.statements.base import Command, Statement
 from myisam_exporter.declaring.lean_dataclasses import dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from myisam_advisor.remedies.hosting import Hosting
+from myisam_advisor.factbase.hosting import Hosting
 from myisam_advisor.remedies.planners.base import FILE_LIMIT, PlanFacts
 from myisam_exporter.facts.columns import Value
 from myisam_exporter.facts.values import number_of, numbers_in

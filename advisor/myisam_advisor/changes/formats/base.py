@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from myisam_advisor.changes.plan import ChangePlan
-from myisam_advisor.remedies.hosting import AMAZON
+from myisam_advisor.factbase.hosting import AMAZON
 from myisam_advisor.remedies.option_lines import OptionLine, comment_line
 from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.units import unit_named

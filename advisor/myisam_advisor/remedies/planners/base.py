@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import cast
 
 from myisam_advisor.catalogue.conversions import NO_RATES, Rates
-from myisam_advisor.remedies.hosting import Hosting, hosting_of
+from myisam_advisor.factbase.hosting import Hosting, hosting_of
 from myisam_advisor.remedies.memory_budget import MemoryBudget, budget_of
 from myisam_advisor.remedies.option_lines import OptionLine
 from myisam_advisor.remedies.refused_conversions import NOBODY_LOOKS, RefusedConversions

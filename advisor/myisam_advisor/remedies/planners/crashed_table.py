@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from myisam_advisor.catalogue.measured import rebuild_rates_for
-from myisam_advisor.remedies.hosting import AMAZON
+from myisam_advisor.factbase.hosting import AMAZON
 from myisam_advisor.remedies.planners.base import Plan, PlanContext, Planned, is_felt_unsorted
 from myisam_advisor.remedies.rebuild_times import check_and_repair_last
 from myisam_advisor.remedies.shell_lines import ShellLine, shell_line

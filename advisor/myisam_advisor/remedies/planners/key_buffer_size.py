@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from myisam_advisor.remedies.hosting import AMAZON, IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK
+from myisam_advisor.factbase.hosting import AMAZON, IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK
 from myisam_advisor.remedies.key_caches import SAFE_ONLINE_RESIZE_FROM, STEP_BYTES, named_cache, spared, spoken_prefix
 from myisam_advisor.remedies.memory_budget import addressable_bytes
 from myisam_advisor.remedies.option_lines import option_line

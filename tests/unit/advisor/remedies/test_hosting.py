@@ -1,10 +1,14 @@
 """Where a server runs, and what is said there: at Amazon's is no my.cnf, no SET GLOBAL and no machine to work on; under Windows is no Linux."""
 
+from dataclasses import replace
+
 import pytest
 
+from myisam_advisor.catalogue.rules import shipped_rules
+from myisam_advisor.cli.examination import _examined
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
-from myisam_advisor.remedies.hosting import (
+from myisam_advisor.factbase.hosting import (
     AMAZON,
     HERE,
     IN_PARAMETER_GROUP,
@@ -20,6 +24,8 @@ from myisam_advisor.remedies.remedy import Remedy
 from myisam_advisor.remedies.statements.key_caches import CacheIndex, LoadIndex
 from myisam_advisor.remedies.statements.tables import OptimizeTable
 from myisam_advisor.remedies.statements.variables import set_global
+from myisam_exporter.collectors import host
+from myisam_exporter.facts.unknown import Unknown
 
 from .test_remedy_gate import TABLE, admitted
 
@@ -109,3 +115,21 @@ def test_the_same_thing_has_another_word_there(text: str, at_amazon: str) -> Non
 def test_no_way_to_a_fact_leads_onto_a_machine_that_nobody_enters(how: str, at_amazon: str) -> None:
     assert AMAZON.way(how) == at_amazon
     assert HERE.way(how) == how
+
+
+@pytest.mark.parametrize(("remedy", "there"), [("run beside the server", ""), ("run beside the server, or with --interval 1min", "with --interval 1min"), ("--interval 10s", "--interval 10s")])
+def test_facts_have_no_remedy_that_nobody_can_carry_out(remedy: str, there: str) -> None:
+    """`facts`, `top`, `table` and the notes of `check` show it, and nothing judged it."""
+    facts = facts_from_document({"schema": 1, "server": RDS})
+    unknown = Unknown("its machine cannot be seen", remedy)
+    known = complete(replace(facts, unknown={"host.cpu_count": unknown}, notes=[unknown]))
+    assert [why.remedy for why in (known.unknown["host.cpu_count"], *known.notes)] == [there, there]
+    here = complete(replace(facts_from_document({"schema": 1}), unknown={"host.cpu_count": unknown}))
+    assert here.unknown["host.cpu_count"] is unknown
+
+
+def test_doctor_sends_nobody_onto_that_machine() -> None:
+    far = Unknown("the server is on another host", "run myisam-advisor beside the server")
+    examined = _examined(host.COLLECTOR, far, 0.1, shipped_rules(), AMAZON)
+    assert [problem.remedy for problem in examined.problems] == [""]
+    assert [problem.remedy for problem in _examined(host.COLLECTOR, far, 0.1, shipped_rules(), HERE).problems] == [far.remedy]

@@ -11,8 +11,8 @@ from myisam_advisor.changes.plan import make_plan
 from myisam_advisor.factbase.anonymous import anonymised
 from myisam_advisor.factbase.derived import complete
 from myisam_advisor.factbase.file import facts_from_document
+from myisam_advisor.factbase.hosting import IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK
 from myisam_advisor.remedies.gate import PERSISTED_WINS
-from myisam_advisor.remedies.hosting import IN_PARAMETER_GROUP, IN_PARAMETER_GROUP_BACK
 from myisam_advisor.remedies.option_lines import option_line
 from myisam_advisor.remedies.variable_origins import FITTED_AT_START, MY_CNF_BACK
 from myisam_advisor.reports.page.host_paths import document_without_paths

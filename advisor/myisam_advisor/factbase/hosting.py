@@ -10,10 +10,12 @@ Sources: Amazon RDS User Guide, "Working with DB parameter groups" (not every pa
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Value
+from myisam_exporter.facts.unknown import Unknown
 
 MY_CNF = "my.cnf"
 IN_PARAMETER_GROUP = (
@@ -55,8 +57,13 @@ class Hosting:
             text = _SET_GLOBAL.sub(rf"\1 = \2 in {self.settings}", text)
         return text.replace(MY_CNF, self.settings)
 
+    def known_way(self, why: Unknown) -> Unknown:
+        """Why a fact is not known, without a remedy that nobody can carry out there."""
+        way = self.way(why.remedy)
+        return why if way == why.remedy else replace(why, remedy="" if way == self.nobody else way)
+
     def way(self, how: str) -> str:
-        """How to have a fact, without what nobody can do there."""
+        """How to have a fact, without what nobody can do there; who keeps them off it where nothing is left."""
         if not self.nobody or not _ON_ITS_MACHINE.search(how):
             return self.said(how)
         ways = [one for one in _OR.split(how) if not _ON_ITS_MACHINE.search(one)]
