@@ -148,8 +148,8 @@ class Key:
         return self.kind == "btree" and all(not flag & _SEGMENT_VARIES for _, flag, _ in self._parts())
 
     def first_part(self) -> tuple[int, int, int]:
-        """Type, flag and length of its first column; of an index without any, zeros."""
-        return next(iter(self._parts()), (0, 0, 0))
+        """Type, flag and length of its first column."""
+        return self._parts()[0]
 
     def description(self) -> str:
         """The columns' types, for a person."""
@@ -331,6 +331,8 @@ def _redundant(keys: Sequence[Key], columns: Sequence[tuple[bytes, ...]]) -> tup
 def _parse_key(data: bytes, position: int) -> tuple[Key, tuple[bytes, ...], int]:
     """An index, its columns as what tells them apart, and where the next one begins."""
     part_count, algorithm, flag, page_bytes, _, _, maximum_bytes = _KEY.unpack_from(data, position)
+    if part_count == 0:
+        raise HeaderError("one of its indexes would have no column")
     position += _KEY.size
     kept, columns = [_KEPT_KEY.pack(algorithm, flag, page_bytes, maximum_bytes)], []
     for _ in range(part_count):

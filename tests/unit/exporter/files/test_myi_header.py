@@ -108,6 +108,12 @@ def test_descriptions_beyond_the_header_are_refused() -> None:
         parse_header(bytes(data))
 
 
+def test_an_index_without_a_column_is_damage() -> None:
+    """Whoever asked for its first column fell over it: migrate ended in a traceback."""
+    with pytest.raises(HeaderError, match="one of its indexes would have no column"):
+        parse_header(header(keys=((1, ((4, 0, 4),)), (0, ()))))
+
+
 @given(st.binary(max_size=600))
 def test_any_bytes_give_a_header_or_an_error(tail: bytes) -> None:
     for data in (tail, b"\xfe\xfe\x07\x01" + tail, header()[:124] + tail):
