@@ -6,6 +6,8 @@ characters. So a statement runs as it stands only where all of them read it alik
 
 Measured: mariadb 10.11 and mysql 9.7 end a comment at a line feed only. A terminal and some editors take a carriage return too, and
 others each of Unicode's line ends: they and all that cannot be seen are written as escapes, so that no reader finds a line without its mark.
+A name with such a character never runs as it stands either: browsers and terminals copy a space for one that must not break, and nothing for one
+of no width, so that what is pasted would name another table.
 """
 
 from __future__ import annotations
@@ -18,16 +20,14 @@ from myisam_advisor.remedies.prose import WIDTH, broken
 from myisam_advisor.remedies.shell_lines import ShellLine
 from myisam_advisor.remedies.statements.base import Command, Statement, text_of
 from myisam_advisor.remedies.statements.closing import copied_first, grouped
-from myisam_advisor.texts.templates import escaped
+from myisam_advisor.texts.templates import printable
 from myisam_exporter.declaring.late_patterns import late_pattern
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 SQL_MARK = "-- "
 SHELL_MARK = "# "
-# Control characters, Unicode's line ends, what reorders text, and halves of surrogate pairs.
-_UNSEEN = late_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _QUOTED_NAME = late_pattern(r"`((?:[^`]|``)*)`")
-_CLIENTS_OWN = late_pattern(rf"{_UNSEEN.pattern}|[\\;'\"`#]|--|/\*|\*/")
+_CLIENTS_OWN = late_pattern(r"[\\;'\"`#]|--|/\*|\*/")
 NOT_RUN = "Not run as it stands: a name in it holds a character that a client could take for its own."
 OFFERED = "The commands below are commented out: first do what is described above, then remove the comment marks."
 ESCAPED = "A character of a name is written as an escape here: write the statement by hand, from --format json."
@@ -35,7 +35,7 @@ ESCAPED = "A character of a name is written as an escape here: write the stateme
 
 def is_plain(command: str) -> bool:
     """Whether every client reads the statement alike: no name in it holds what one of them could take for its own."""
-    return not any(_CLIENTS_OWN.search(name) for name in _QUOTED_NAME.findall(command))
+    return not any(_CLIENTS_OWN.search(name) or not name.isprintable() for name in _QUOTED_NAME.findall(command))
 
 
 def is_offered(command: Command) -> bool:
@@ -56,12 +56,12 @@ def now_and_later(commands: Iterable[Command]) -> tuple[tuple[Command, ...], tup
 
 def in_comments(text: str, mark: str = SQL_MARK) -> str:
     """The text with the mark before each of its lines, whatever a line begins with."""
-    return "\n".join(mark + _UNSEEN.sub(escaped, line) if line else mark.rstrip() for line in text.split("\n"))
+    return "\n".join(mark + printable(line) if line else mark.rstrip() for line in text.split("\n"))
 
 
 def in_prose(text: str) -> str:
     """As `in_comments`, of words to read: lines that are too long are broken, and no statement in them is."""
-    lines = (_UNSEEN.sub(escaped, line) for line in text.split("\n"))
+    lines = map(printable, text.split("\n"))
     return in_comments("\n".join(part for line in lines for part in broken(line, WIDTH - len(SQL_MARK))))
 
 
@@ -76,7 +76,7 @@ def offered(text: str, mark: str = SQL_MARK) -> str:
 
 
 def _said_below(text: str, shown: str, mark: str) -> str:
-    return f"{shown}\n{mark}{ESCAPED}" if _UNSEEN.search(text.replace("\n", "")) else shown
+    return f"{shown}\n{mark}{ESCAPED}" if not text.replace("\n", "").isprintable() else shown
 
 
 def for_copying(commands: Iterable[Command]) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from myisam_advisor.remedies.script import OFFERED, in_comments, now_and_later, portions
+from myisam_advisor.remedies.script import ESCAPED, OFFERED, in_comments, now_and_later, portions
 from myisam_advisor.remedies.shell_lines import shell_line
 from myisam_advisor.remedies.statements.base import Command, remark
 from myisam_advisor.remedies.statements.closing import FlushTables, LockTables, UnlockTables
@@ -58,6 +58,15 @@ def test_a_line_for_a_shell_that_must_not_run_is_a_comment_of_the_shell() -> Non
     assert one.in_shell
     assert one.is_altered
     assert one.lines == ("# cat '/data/`a;b`'",)
+
+
+@pytest.mark.parametrize("unseen", ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u00a0", "\u3000"])
+def test_a_name_that_is_copied_as_another_does_not_run_as_it_stands(unseen: str) -> None:
+    """A browser copies a space for one that must not break, and many a terminal nothing for one of no width: `or ders` would be repaired, or `orders`."""
+    (one,) = portions([(OptimizeTable(("shop", f"or{unseen}ders")),)])
+    assert one.is_altered
+    assert all(line.startswith("-- ") and line.isprintable() for shown in one.lines for line in shown.split("\n"))
+    assert ESCAPED in one.lines[0]
 
 
 def test_the_remark_of_one_finding_is_about_nothing_of_another() -> None:
