@@ -98,6 +98,7 @@ def _expect_file(path: Path) -> None:
     if closed_to_us(path):
         raise UserError(f"the history {path} is closed to this user: run it as root (sudo).")
     if path.is_file():
+        _expect_content(path)
         return
     # Who named no file, and has none, may mean the service's.
     is_default = path == history_path() != SYSTEM_PATH
@@ -106,6 +107,13 @@ def _expect_file(path: Path) -> None:
         f"there is no history in {path}: `myisam-advisor serve` keeps one; --history names another file."
         + (other if is_default and closed_to_us(SYSTEM_PATH) else "")
     )
+
+
+def _expect_content(path: Path) -> None:
+    """What the kernel makes up has no length, and some of it (/proc/kmsg) holds whoever reads in a call that ends by no signal. Raises UserError."""
+    with contextlib.suppress(FileNotFoundError):
+        if not path.stat().st_size:
+            raise UserError(_of_another_format(path, 0))
 
 
 def _expect_files_beside(path: Path) -> None:

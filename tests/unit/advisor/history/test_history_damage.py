@@ -377,3 +377,12 @@ def test_a_named_pipe_beside_the_history_holds_nobody(written: Path, ending: str
 def test_reading_ends_in_time(written: Path) -> None:
     with pytest.raises(UserError, match=r"it took longer than 0\.2 s"), open_to_read(written, 0.2) as records:
         records.database.execute(f"{ENDLESS} SELECT MAX(i) FROM n").fetchone()
+
+
+def test_a_link_to_what_the_kernel_makes_up_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service's user may lay one where root reads: /proc/kmsg held `history` and `verify` until they were killed. This file stands for it, as all may read it."""
+    link = tmp_path / "history.sqlite"
+    link.symlink_to("/proc/self/status")
+    monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: pytest.fail("it is opened"))
+    with pytest.raises(UserError, match=r"holds no history \(format 0\)"), open_to_read(link):
+        pass
