@@ -5,6 +5,7 @@ Nothing is asked of the server: it is the daemon's last look, at the daemon's pa
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import socket
 from pathlib import Path
@@ -13,6 +14,7 @@ from myisam_advisor.top.document import MomentError, read_moment
 from myisam_advisor.top.moment import Moment
 from myisam_exporter.errors import UserError
 from myisam_exporter.outside.documents import DocumentError, parse_json
+from myisam_exporter.server.deadlines import DEADLINES
 
 PATH = "/top.json"
 MAXIMUM_BYTES = 8 << 20
@@ -63,11 +65,15 @@ class FromDaemon:
     def _answer(self) -> tuple[int, bytes]:
         connection = _Connection(self._path, self._timeout_seconds)
         try:
-            connection.request("GET", PATH, headers={"Host": "localhost"})
-            response = connection.getresponse()
-            body = response.read(MAXIMUM_BYTES + 1)
+            with DEADLINES.limit(self._timeout_seconds, connection.abandon):
+                connection.request("GET", PATH, headers={"Host": "localhost"})
+                response = connection.getresponse()
+                body = response.read(MAXIMUM_BYTES + 1)
+            connection.expect_in_time()
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            if connection.is_late:
+                why = f"its answer takes longer than {self._timeout_seconds:g} s"
             raise UserError(
                 f"no daemon answers at {self._path}: {why}. Start it with --web.socket, be in the group of its socket, or leave out --daemon."
             ) from None
@@ -96,6 +102,18 @@ class _Connection(http.client.HTTPConnection):
         super().__init__("localhost", timeout=timeout_seconds)
         self._path = path
         self._seconds = timeout_seconds
+        self.is_late = False
+
+    def abandon(self) -> None:
+        """Whoever reads finds the end: what comes byte by byte keeps to the limit of each reading."""
+        self.is_late = True
+        with contextlib.suppress(AttributeError, OSError):  # not connected yet, or gone: connect(2) has its own limit
+            self.sock.shutdown(socket.SHUT_RDWR)
+
+    def expect_in_time(self) -> None:
+        """Raises TimeoutError where an answer was cut off, which may look whole."""
+        if self.is_late:
+            raise TimeoutError
 
     def connect(self) -> None:
         """To the path."""
