@@ -24,7 +24,8 @@ RENAMED_AWAY = re.compile(r"#sql2-(?P<of>[0-9a-f]+-[0-9a-f]+)(?:#[pP]#.*)?\.MY[I
 OF_THE_WAY_BACK = re.compile(r"#sql2-(?P<of>[0-9a-f]+-[0-9a-f]+)(?:#[pP]#.*)?\.ibd\Z", re.ASCII | re.DOTALL)
 # MySQL 8.0 and later.
 ONCE_MORE = "where a name has other characters than a to z, digits and _, the server finds what is whole (errors 1025 and 1812) only when it is started once more."
-BACKUP = re.compile(r"#sql-backup-(?P<of>[0-9a-f]+-[0-9a-f]+)\.frm\Z", re.ASCII)
+# Of a table in partitions their files lose their names before the definition does.
+BACKUP = re.compile(r"#sql-backup-(?P<of>[0-9a-f]+-[0-9a-f]+)(?:\.frm|#[pP]#.*\.MY[ID])\Z", re.ASCII | re.DOTALL)
 OLD_NAME = "#mysql50#"
 
 
@@ -119,7 +120,7 @@ def _of_backup(one: KilledAlter) -> str:
         f"Where NAME.frm is not there: rename {one.copy}.frm to NAME.frm, then FLUSH TABLES. Where CHECK TABLE NAME says OK then, that is the copy, and whole. "
         f"If SHOW CREATE TABLE NAME says that it is not MyISAM: remove NAME.MYI, NAME.MYD and the files whose names begin with {one.old}. If it is MyISAM, it was on the "
         f"way back, and NAME.MYI and NAME.MYD are its rows: {moved} rename {one.old}.frm to NAME.frm, then FLUSH TABLES; {dropped} {named} "
-        f"Where CHECK TABLE NAME does not say OK: rename NAME.frm back, and {_files_back(one)}, then FLUSH TABLES: that is the table as it was. "
+        f"Where CHECK TABLE NAME does not say OK: rename NAME.frm back, if you renamed it, and {_files_back(one)}, then FLUSH TABLES: that is the table as it was. "
         f"If that is MyISAM, rename NAME.ibd and NAME#P#... .ibd, where they are there, to other names. {_dropped(one.schema, one.copy)}"
     )
 

@@ -21,6 +21,7 @@ BACKUP = KilledAlter("shop", "#sql-backup-7527-8", "#sql-alter-7527-8")
         (["#sql2-5c75-4.ibd", "#sql2-5c75-4.frm", "#sql-5c75_4.frm", "t.MYI", "t.MYD"], [WAY_BACK]),
         (["#sql2-5c75-4.ibd", "#sql2-5c75-4.frm", "#sql-5c75_4.frm", "#sql-5c75_4.ibd"], []),
         (["#sql-backup-7527-8.frm", "t.MYI", "t.MYD", "t.ibd"], [BACKUP]),
+        (["#sql-backup-7527-8#P#p0.MYI", "t.frm", "t#P#p0.MYD"], [BACKUP]),
         # Of nothing but a copy that was not whole, of another engine, of another's files, and of a table that somebody named so.
         (["#sql-5c75_4.frm", "#sql-5c75_4.ibd", "#sql-5c75_4.MYI", "#sql2-x-y.MYI", "@0023sql2@002d5c75@002d4.MYI", "#sql2-5c75-4.MYI.old"], []),
     ],
