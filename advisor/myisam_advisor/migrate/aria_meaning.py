@@ -27,12 +27,12 @@ def aria_changes(subject: Subject) -> Iterator[Change]:
     if sum(column.maximum_bytes for column in subject.structure.columns) > ANY_PAGE_BYTES:
         yield Change(
             "aria-order",
-            f"Without ORDER BY a row of more than {ANY_PAGE_BYTES} bytes may come behind later ones: each row goes to the fullest page that has room for it.",
+            f"Without ORDER BY a row of more than {ANY_PAGE_BYTES} bytes may come after later ones: each row goes to the fullest page that has room for it.",
             statement("SELECT * FROM {} LIMIT 10;", table),
         )
     yield Change(
         "aria-rollback",
-        "ROLLBACK undoes nothing in Aria, as in MyISAM; crash-safe means that a statement is whole after a crash.",
+        "ROLLBACK undoes nothing in Aria, as in MyISAM. Crash-safe means only that no statement is half done after a crash.",
         on_copy(
             subject,
             statement(
@@ -42,19 +42,19 @@ def aria_changes(subject: Subject) -> Iterator[Change]:
     )
     yield Change(
         "aria-savepoint",
-        "In a transaction that has used the table SAVEPOINT ends with error 1178; MyISAM passed over it. TRANSACTIONAL=0 does, too, without safety against crashes.",
+        "In a transaction that has used the table, SAVEPOINT ends with error 1178; MyISAM ignores it. With TRANSACTIONAL=0 Aria ignores it, too, and is not safe against crashes.",
         statement("START TRANSACTION; SELECT 1 FROM {} LIMIT 1; SAVEPOINT shown; ROLLBACK;", table),
     )
     yield Change(
         "aria-commit",
-        "Each statement that writes waits until Aria's log is on disk (TRANSACTIONAL=1), in a transaction, too: write many rows with one, or under LOCK TABLES. "
+        "Each statement that writes waits until Aria's log is on disk (TRANSACTIONAL=1), also within a transaction: write many rows with one statement, or under LOCK TABLES. "
         "TRANSACTIONAL=0 does not wait, and is not safe against crashes.",
         statement("SHOW GLOBAL STATUS LIKE 'Aria_transaction_log_syncs';"),
     )
     yield Change("insert-delayed", "INSERT DELAYED and REPLACE DELAYED are refused with error 1616.")
     yield Change(
         "aria-memory",
-        "Its pages want room in aria_pagecache_buffer_size, rows included: the key cache keeps nothing of them.",
+        "Its pages, rows included, need room in aria_pagecache_buffer_size; the key cache holds none of them.",
         statement("SELECT @@global.aria_pagecache_buffer_size, @@global.key_buffer_size;"),
     )
 
@@ -69,6 +69,6 @@ def _unsafe(subject: Subject) -> Iterator[Change]:
     schema, name = subject.name
     yield Change(
         "aria-not-crash-safe",
-        f"ROW_FORMAT={asked} goes along: the table is not safe against crashes (transactional=0) until an ALTER says ROW_FORMAT=PAGE.{so_shown}",
+        f"The table keeps ROW_FORMAT={asked}: it is not safe against crashes (transactional=0) until an ALTER sets ROW_FORMAT=PAGE.{so_shown}",
         statement("SHOW TABLE STATUS FROM {} WHERE Name = {};", quote_identifier(schema), quote_text(name)),
     )

@@ -31,8 +31,8 @@ def counter_limits(subject: Subject) -> Iterator[Change]:
     beyond = statement("> {}", MARIADB_LIMIT) if kind.is_mariadb else statement(">= {}", MYSQL_LIMIT)
     yield Change(
         "counter-beyond",
-        f"Error {1916 if kind.is_mariadb else 1292}: a number in {names[0]} that no BIGINT holds stops the copy, as AUTO_INCREMENT goes on behind it. "
-        "Without a strict sql_mode the copy takes such rows over as they are.",
+        f"Error {1916 if kind.is_mariadb else 1292}: a number in {names[0]} that no BIGINT holds stops the copy, as AUTO_INCREMENT continues after it. "
+        "Without a strict sql_mode the copy keeps such rows as they are.",
         statement("SELECT COUNT(*) FROM {} WHERE ABS({}) {};", subject.table, name, beyond),
     )
 
@@ -46,25 +46,25 @@ def counter_changes(subject: Subject) -> Iterator[Change]:
     if not subject.kind.since((8, 0), (10, 2)):
         yield Change(
             "counter-after-restart",
-            "After a restart AUTO_INCREMENT goes on behind the highest row that is left: numbers of deleted rows are given out again.",
+            "After a restart AUTO_INCREMENT continues after the highest number that is left: numbers of deleted rows are given out again.",
             shown,
         )
         yield Change(
             "counter-update",
-            "An UPDATE that gives a row a higher number than the counter does not move it: an INSERT later ends with error 1062, once the counter comes there.",
+            "An UPDATE that sets a number above the counter does not move the counter: a later INSERT ends with error 1062, once the counter gets there.",
             shown,
         )
     yield Change(
         "counter-gaps",
-        "INSERT IGNORE, ON DUPLICATE KEY UPDATE, INSERT ... SELECT, a failed INSERT and ROLLBACK use up numbers of AUTO_INCREMENT: holes appear, "
-        "and a small column comes to its end earlier.",
+        "INSERT IGNORE, ON DUPLICATE KEY UPDATE, INSERT ... SELECT, a failed INSERT and ROLLBACK use up numbers of AUTO_INCREMENT: gaps appear, "
+        "and a small column reaches its end sooner.",
         shown,
     )
     if _gives_the_last_again(subject, counter):
         yield Change(
             "counter-full",
-            "A counter that gets full gives its last number again, where MyISAM refuses every INSERT (error 1264): INSERT ends with error 1062, ON DUPLICATE KEY UPDATE "
-            "changes the row that has it, and where no unique index holds the column several rows get it. One that is full before the ALTER gives none (error 1467). "
+            "A counter at its end gives its last number again; MyISAM refuses every INSERT then (error 1264). INSERT ends with error 1062, ON DUPLICATE KEY UPDATE "
+            "changes the row that has the number, and without a unique index on the column several rows get it. A counter at its end before the ALTER gives none (error 1467). "
             "Make the column wider in time.",
             statement("SELECT MAX({}) FROM {};", quote_identifier(counter.name), subject.table),
         )

@@ -45,8 +45,8 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
         yield from _required(subject, columns)
         yield Change(
             "fulltext-syntax",
-            "IN BOOLEAN MODE what MyISAM passes over ends with error 1064: 'a@b' (addresses), 'word+', '++x', '(x'. Take + - < > ( ) ~ * @ out of what people type."
-            " A hyphen within a word is an operator, too, and no error tells: 'e-mail' asks for e without mail. Quote such words: '\"e-mail\"'.",
+            "IN BOOLEAN MODE some searches that MyISAM accepts end with error 1064: 'a@b' (addresses), 'word+', '++x', '(x'. Take + - < > ( ) ~ * @ out of what people type."
+            " A hyphen within a word is an operator, too, without an error: 'e-mail' asks for e without mail. Quote such words: '\"e-mail\"'.",
             boolean_search(subject, columns, "a@b"),
         )
         yield from _operators(subject, columns)
@@ -54,7 +54,8 @@ def fulltext_changes(subject: Subject) -> Iterator[Change]:
     for index in indexes[:1]:
         yield Change(
             "fulltext-ranking",
-            "Words in more than half of the rows are found too, and relevance has other figures. IN BOOLEAN MODE rows come by relevance, too, no more as they were inserted.",
+            "Words in more than half of the rows are found, too, and relevance is calculated in another way. "
+            "IN BOOLEAN MODE rows come by relevance, too, no longer in the order in which they were inserted.",
             _natural(subject, columns_of(subject.structure, index)),
         )
         yield from _temporary_copy(subject)
@@ -70,7 +71,7 @@ def _temporary_copy(subject: Subject) -> Iterator[Change]:
     if not subject.structure.partitioned:
         yield Change(
             "fulltext-temporary",
-            "CREATE TEMPORARY TABLE ... LIKE this one ends with error 1796: InnoDB has no FULLTEXT index in a temporary table. Write its columns out there, with ENGINE=MyISAM.",
+            "CREATE TEMPORARY TABLE ... LIKE this table ends with error 1796: InnoDB has no FULLTEXT index in a temporary table. List its columns there, with ENGINE=MyISAM.",
             statement("{} CREATE TEMPORARY TABLE {} LIKE {};", subject.no_copy_yet, subject.shown, subject.table),
         )
 
@@ -85,7 +86,7 @@ def _document_numbers(subject: Subject) -> Iterator[Change]:
     name = quote_identifier(column.name)
     yield Change(
         "document-numbers",
-        f"Its column {column.name} becomes InnoDB's own number of a document: a row with 0{steps} ends the copy with error 182, one number in two rows with 1022.",
+        f"Its column {column.name} becomes InnoDB's own number of a document: a row with 0{steps} ends the copy with error 182, the same number in two rows with error 1022.",
         statement("SELECT MIN({}), MAX({}), COUNT({}) - COUNT(DISTINCT {}) FROM {};", *[name] * 4, subject.table),
     )
 
@@ -106,9 +107,9 @@ def _lengths(subject: Subject, columns: Sql) -> Iterator[Change]:
     same = f" To keep that, start the server with innodb_ft_min_token_size={before} before the ALTER."
     mend = same if before <= TOKEN_CHARACTERS[1] else ""
     what = (
-        f"FULLTEXT finds words of {after} characters and more ({of_after}), which was {before} and more ({of_before})."
+        f"FULLTEXT finds words from {after} characters on ({of_after}); before it was from {before} on ({of_before})."
         if after < before
-        else f"FULLTEXT finds no words of less than {after} characters ({of_after}), which was {before} ({of_before}).{mend}"
+        else f"FULLTEXT finds words only from {after} characters on ({of_after}); before it was from {before} on ({of_before}).{mend}"
     )
     yield Change("fulltext-length", what, boolean_search(subject, columns, _word_of(min(before, after))))
 
@@ -136,7 +137,7 @@ def _stopwords(subject: Subject, columns: Sql) -> Iterator[Change]:
         found = "" if later.innodb_stopword_table else ": words such as 'after' and 'because' are found"
         shortest = subject.present.fulltext.shortest
         if found and after and shortest is not None and shortest <= OWN_CHARACTERS:
-            found += f", {OWN_STOPWORDS} no more"
+            found += f", {OWN_STOPWORDS} no longer"
         what = f"FULLTEXT leaves out {after or 'no stopwords'} instead of MyISAM's {MYISAM_STOPWORDS}{found}."
         yield Change("fulltext-stopwords", what, boolean_search(subject, columns, "because"))
     elif file:
@@ -159,7 +160,7 @@ def _required(subject: Subject, columns: Sql) -> Iterator[Change]:
         return
     yield Change(
         "fulltext-required",
-        f"IN BOOLEAN MODE '{shown}' finds nothing: MyISAM passes over stopwords and short words with +, InnoDB looks for them. Leave them out of what is asked for.",
+        f"IN BOOLEAN MODE '{shown}' finds nothing: MyISAM ignores stopwords and short words after +, InnoDB looks for them. Leave them out of the search.",
         boolean_search(subject, columns, shown),
     )
 
@@ -170,7 +171,7 @@ def _operators(subject: Subject, columns: Sql) -> Iterator[Change]:
     if operators != OPERATORS:
         yield Change(
             "fulltext-operators",
-            f"IN BOOLEAN MODE ft_boolean_syntax ({operators}) does not count any more: the signs mean what they do by default, and words without one may be missing.",
+            f"IN BOOLEAN MODE ft_boolean_syntax ({operators}) has no effect any more: the operators have their default meaning, and words without one are optional.",
             boolean_search(subject, columns, "one two"),
         )
 
@@ -187,7 +188,8 @@ def _other_columns(subject: Subject) -> Iterator[Change]:
         names = sql_list(quote_identifier(structure.columns[column].name) for column in one)
         yield Change(
             "fulltext-columns",
-            "MATCH over columns that no index has exactly ends with error 1191 IN BOOLEAN MODE, too; MyISAM reads the table. Make an index for each such search.",
+            "MATCH over columns that are not exactly those of an index ends with error 1191, IN BOOLEAN MODE, too, where MyISAM reads the table. "
+            "Create an index for each such search.",
             boolean_search(subject, names, "word"),
         )
 

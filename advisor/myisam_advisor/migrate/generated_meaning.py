@@ -28,12 +28,12 @@ def generated_changes(subject: Subject) -> Iterator[Change]:
     if computed and subject.kind.strict:
         names = listed([column.name for column in computed])
         said.append(
-            f"{names} is computed anew for each row: one that was made under a less strict sql_mode may stop the copy (error {CODES})."
+            f"{names} is computed again for each row: a row that was written under a less strict sql_mode may stop the copy (error {CODES})."
         )
     if shapes and subject.kind.is_mariadb:
         names = listed([column.name for column in shapes])
         said.append(
-            f"{names} is computed when the table is copied, and at no INSERT: a row of which it is no such shape stops the copy, and the way back, "
+            f"{names} is computed when the table is copied, not at an INSERT: a row where it is no such shape stops the copy, and the way back, "
             f"whatever sql_mode is (error {OF_SHAPES})."
         )
     if said:

@@ -96,7 +96,7 @@ def _short_years(subject: Subject) -> Iterator[Change]:
         columns = sql_list(map(quote_identifier, names))
         yield Change(
             "short-year",
-            f"YEAR(2) becomes YEAR(4), as by any ALTER: {listed(names)} has 1970 where it had 70, for programs that print it, too, and no ALTER gives YEAR(2) back.",
+            f"YEAR(2) becomes YEAR(4), as with any ALTER: {listed(names)} shows 1970 where it showed 70, also in programs that print it. No ALTER brings YEAR(2) back.",
             statement("SELECT {} FROM {} LIMIT 10;", columns, subject.table),
         )
 
@@ -113,13 +113,13 @@ def _of_any(subject: Subject) -> Iterator[Change]:
     if subject.packed:
         yield Change(
             "unpacked",
-            "It is packed, and read-only: converted, it can be written and takes more room, and the way back gives an unpacked one (myisampack it again).",
+            "myisampack has packed it, and it is read-only. Converted, it can be written and takes more room. The way back gives an unpacked table: run myisampack again.",
             _status(subject),
         )
     if present.galera:
         yield Change(
             "galera-copies",
-            "REPLICATE_MYISAM sends statements to the other nodes, not rows: they may differ, and the ALTER runs on all of them. Compare them first, on each node."
+            "REPLICATE_MYISAM sends statements to the other nodes, not rows: rows may differ between nodes, and the ALTER runs on each of them. Compare the nodes first."
             if present.sends_myisam
             else "Galera does not replicate MyISAM's rows: other nodes may hold empty copies, and the ALTER runs on all of them.",
             statement("CHECKSUM TABLE {};" if present.sends_myisam else "SELECT COUNT(*) FROM {};", table),
@@ -137,17 +137,20 @@ def _of_any(subject: Subject) -> Iterator[Change]:
     if ignored:
         shown = statement("CHECKSUM TABLE {} QUICK;" if "CHECKSUM" in ignored else "SHOW CREATE TABLE {};", table)
         yield Change(
-            "options-ignored", f"The table's definition goes on showing {', '.join(ignored)}, without effect.", shown
+            "options-ignored",
+            f"The table's definition still shows {', '.join(ignored)}, which has no effect any more.",
+            shown,
         )
     if structure.connection and _drops_connection(subject):
         yield Change(
             "connection-word",
-            "Its CONNECTION, which means nothing to MyISAM, vanishes from the definition, as by any ALTER, and the way back does not give it: keep it if somebody reads it there.",
+            "Its CONNECTION, which MyISAM ignores, disappears from the definition, as with any ALTER, and the way back does not restore it. "
+            "Write it down if somebody reads it there.",
             statement("SHOW CREATE TABLE {};", table),
         )
     # LOAD INDEX INTO CACHE fills Aria's own cache.
-    idle = "CACHE INDEX and LOAD INDEX INTO CACHE do" if subject.to == INNODB else "CACHE INDEX does"
-    yield Change("key-cache", f"{idle} nothing any more: its index blocks leave the key cache.")
+    idle = "CACHE INDEX and LOAD INDEX INTO CACHE have" if subject.to == INNODB else "CACHE INDEX has"
+    yield Change("key-cache", f"{idle} no effect any more: the table's index blocks leave the key cache.")
 
 
 def _drops_connection(subject: Subject) -> bool:
@@ -158,19 +161,20 @@ def _drops_connection(subject: Subject) -> bool:
 def _of_reading(subject: Subject) -> Iterator[Change]:
     yield Change(
         "count-cost",
-        "COUNT(*) without WHERE is no number kept in the header any more: a whole index is read.",
+        "COUNT(*) without WHERE reads a whole index: InnoDB keeps no number of rows, as MyISAM does in the header.",
         statement("EXPLAIN SELECT COUNT(*) FROM {};", subject.table),
     )
     yield Change(
         "order",
-        "Without ORDER BY, rows come by the primary key, or as the index in use has them; no more as they were inserted. So UPDATE and DELETE with LIMIT take other rows. "
-        "ALTER TABLE ... ORDER BY sorts nothing where there is a primary key.",
+        "Without ORDER BY, rows come in the order of the primary key or of the index in use, no longer in the order in which they were inserted. "
+        "So UPDATE and DELETE with LIMIT change other rows. ALTER TABLE ... ORDER BY has no effect where there is a primary key.",
         statement("SELECT * FROM {} LIMIT 10;", subject.table),
     )
     if subject.structure.indexes:
         yield Change(
             "statistics",
-            "How many values an index has (Cardinality) is estimated by some pages, and anew by the server itself, no more by ANALYZE TABLE alone: other indexes may be chosen.",
+            "The number of values in an index (Cardinality) is an estimate from a few pages. "
+            "The server renews it by itself, not only at ANALYZE TABLE, and may choose other indexes than before.",
             statement("SHOW INDEX FROM {};", subject.table),
         )
 
@@ -178,18 +182,18 @@ def _of_reading(subject: Subject) -> Iterator[Change]:
 def _of_upkeep(subject: Subject) -> Iterator[Change]:
     yield Change(
         "repair",
-        "REPAIR TABLE, myisamchk and copies of the files are no way back any more: only backups and the server's own recovery are.",
+        "REPAIR TABLE, myisamchk and copies of the files no longer bring a table back: only backups and the server's own recovery do.",
         on_copy(subject, _repair(subject)),
     )
     yield Change(
         "maintenance",
-        "OPTIMIZE TABLE copies the whole table each time, and CHECK TABLE ... FAST and CHANGED read all of it: MyISAM passes over a table that has not changed. "
+        "OPTIMIZE TABLE copies the whole table each time, and CHECK TABLE ... FAST and CHANGED read all of it; MyISAM skips a table that has not changed. "
         "Take mysqlcheck with --optimize, --fast and --check-only-changed out of cron jobs.",
         on_copy(subject, statement("CHECK TABLE {}; CHECK TABLE {} FAST;", subject.shown, subject.shown)),
     )
     yield Change(
         "disable-keys",
-        "DISABLE KEYS does nothing (a note): loads build every index row by row.",
+        "DISABLE KEYS has no effect (a note says so): loads update every index row by row.",
         on_copy(subject, statement("ALTER TABLE {} DISABLE KEYS; SHOW WARNINGS;", subject.shown)),
     )
 
@@ -197,8 +201,8 @@ def _of_upkeep(subject: Subject) -> Iterator[Change]:
 def _of_refused_statements(subject: Subject) -> Iterator[Change]:
     yield Change(
         "foreign-key-clauses",
-        "FOREIGN KEY clauses, which MyISAM passes over without a word, count: an upgrade of an application that adds one may end with error 1005, 1215, 1452 or 1824, "
-        "and what comes of it refuses rows.",
+        "FOREIGN KEY clauses, which MyISAM ignores without a word, take effect: the upgrade of an application that adds one may end with error 1005, 1215, 1452 or 1824, "
+        "and the foreign key refuses rows that do not fit.",
     )
     if subject.kind.is_mariadb or subject.kind.version < (5, 7):
         yield Change("insert-delayed", "INSERT DELAYED and REPLACE DELAYED are refused with error 1616.")
@@ -210,14 +214,14 @@ def _of_blocks(subject: Subject) -> Iterator[Change]:
     for index in shortened_indexes(structure, subject.to, subject.kind):
         yield Change(
             "prefix-shortened",
-            f"Index {index.name} is shortened to {OLD_PART_BYTES} bytes of a column, with a warning only.",
+            f"Index {index.name} is shortened to {OLD_PART_BYTES} bytes of a column; the server only warns.",
             statement("SHOW INDEX FROM {};", subject.table),
         )
     for index, column in whole_texts(structure, subject.kind):
         if not (index.unique or subject.kind.refuses_long_parts):
             yield Change(
                 "prefix-shortened",
-                f"Index {index.name} is shortened to {CUT_CHARACTERS} characters of {column.name}, with a warning only: any ALTER does so, the way back too.",
+                f"Index {index.name} is shortened to {CUT_CHARACTERS} characters of {column.name}; the server only warns. Any ALTER does so, also the way back.",
                 statement("SHOW INDEX FROM {};", subject.table),
             )
     if (
@@ -227,7 +231,7 @@ def _of_blocks(subject: Subject) -> Iterator[Change]:
     ):
         yield Change(
             "compressed",
-            f"KEY_BLOCK_SIZE={structure.option('KEY_BLOCK_SIZE')} was the size of MyISAM's index blocks; for InnoDB it means compressed pages.",
+            f"KEY_BLOCK_SIZE={structure.option('KEY_BLOCK_SIZE')} set the size of MyISAM's index blocks; to InnoDB it means compressed pages.",
             _status(subject),
         )
 
@@ -241,8 +245,8 @@ def _of_formats(subject: Subject) -> Iterator[Change]:
     code = INNODB_REFUSES if kind.is_mariadb or kind.version >= INNODB_REFUSES_SINCE else CANNOT_CREATE
     yield Change(
         "format-ignored",
-        f"InnoDB passes over {listed(words)} with a warning only, as innodb_strict_mode is off, and the definition goes on showing that: "
-        f"with innodb_strict_mode=ON, the default since MySQL 5.7 and MariaDB 10.2, a later ALTER that copies the table ends with error {code}, and OPTIMIZE TABLE may. "
+        f"InnoDB ignores {listed(words)} with only a warning, as innodb_strict_mode is off, and the definition still shows it. "
+        f"With innodb_strict_mode=ON, the default since MySQL 5.7 and MariaDB 10.2, a later ALTER that copies the table ends with error {code}, and OPTIMIZE TABLE may. "
         "The script resets it: ROW_FORMAT=DEFAULT, KEY_BLOCK_SIZE=0.",
         statement("SHOW CREATE TABLE {}; SELECT @@global.innodb_strict_mode;", subject.table),
     )
@@ -259,8 +263,8 @@ def _of_shapes(subject: Subject) -> Iterator[Change]:
         empty = sql_list((statement("ST_IsEmpty({})", name) for name in names), " OR ")
         yield Change(
             "spatial-empty",
-            "Of a table with an empty GEOMETRYCOLLECTION CHECK TABLE says Corrupt, behind the ALTER in the script, too, and marks the SPATIAL index so: it has no entry "
-            "of such a row. No row is lost, and what the index finds is right. MySQL 9.7 says OK.",
+            "Where a row has an empty GEOMETRYCOLLECTION, CHECK TABLE says Corrupt, also after the ALTER in the script, and marks the SPATIAL index so: it has no entry "
+            "for such a row. No row is lost, and what the index finds is right. MySQL 9.7 says OK.",
             statement("SELECT COUNT(*) FROM {} WHERE {};", subject.table, empty),
         )
 
@@ -277,9 +281,9 @@ def _of_logs(subject: Subject) -> Iterator[Change]:
     if subject.present.gtid:
         yield Change(
             "gtid",
-            "With enforce_gtid_consistency a transaction may change this table beside InnoDB tables now (error 1785 before). "
-            "Beside tables that stay MyISAM it may not any more, once it has written this one, nor may one statement: "
-            "convert what is written together at the same time.",
+            "With enforce_gtid_consistency a transaction may now change this table together with InnoDB tables (error 1785 before). "
+            "Once it has written this table, it may no longer change tables that stay MyISAM, and no statement may change both: "
+            "convert tables that are written together at the same time.",
             statement("SELECT @@global.enforce_gtid_consistency;"),
         )
 
@@ -287,13 +291,13 @@ def _of_logs(subject: Subject) -> Iterator[Change]:
 def _of_measures(subject: Subject) -> Iterator[Change]:
     yield Change(
         "table-status",
-        f"Rows in SHOW TABLE STATUS and information_schema.TABLES is an estimate, {_update_time(subject)}, Check_time is NULL. Monitoring and backups that go by them: "
-        "use COUNT(*), or a column with the time.",
+        f"Rows in SHOW TABLE STATUS and information_schema.TABLES is an estimate, {_update_time(subject)}, and Check_time is NULL. Monitoring and backups that rely on them "
+        "need COUNT(*), or a column with the time.",
         _status(subject),
     )
     yield Change(
         "memory",
-        "Its pages want room in the buffer pool, where the key cache and the page cache of the system held them before.",
+        "Its pages need room in the buffer pool; until now the key cache and the system's page cache held them.",
         statement("SELECT @@global.innodb_buffer_pool_size, @@global.key_buffer_size;"),
     )
 
@@ -305,11 +309,11 @@ def _of_identity(subject: Subject) -> Iterator[Change]:
     present = subject.present
     cluster = " Group replication refuses every write to it (error 3098)." if present.group else ""
     if present.galera:
-        cluster += " Galera does not support DELETE from it, as its rows may stand in another order on each node; with wsrep_certify_nonPK=OFF every write ends with error 1213."
+        cluster += " Galera does not support DELETE from it, as each node may have its rows in another order; with wsrep_certify_nonPK=OFF every write ends with error 1213."
     yield Change(
         "no-primary-key",
-        "No primary key: InnoDB orders its rows by a hidden number that no statement can use, drawn from one counter of all such tables; replicas scan for each changed row."
-        f"{cluster} Add one before the ALTER.",
+        "No primary key: InnoDB orders its rows by a hidden number that no statement can use; all such tables draw it from one counter. Replicas scan the table for each changed row."
+        f"{cluster} Add a primary key before the ALTER.",
         statement("SHOW INDEX FROM {};", subject.table),
     )
 
@@ -322,7 +326,7 @@ def _of_defaults(subject: Subject) -> Iterator[Change]:
     mend = " Write DEFAULT ('...')." if kind.version >= (8, 0) else ""
     yield Change(
         "text-default",
-        f"{kind.label} takes no plain defaults of TEXT and BLOB columns: error 1101; '' vanishes with a warning where sql_mode is not strict.{mend}",
+        f"{kind.label} accepts no plain default of a TEXT or BLOB column (error 1101); where sql_mode is not strict, '' disappears with a warning.{mend}",
         statement("SHOW CREATE TABLE {};", subject.table),
     )
 

@@ -33,7 +33,7 @@ UNKNOWN = "not known"
 ESCAPED_NAMES = (
     "A character of a name that cannot be seen is written as an escape: the name as it is stands in --format json."
 )
-ELSEWHERE = "by what took how long on another machine: on yours half or four times of that; trial engine measures yours"
+ELSEWHERE = "by times of another machine: yours may take half of that, or four times; trial engine measures yours"
 # What somebody has to look at, table by table.
 NAMED = frozenset({
     "merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked", "disk-full", "tmpdir-full", "statement-time", "generated-refused",
@@ -69,12 +69,12 @@ def _parts(migration: Migration) -> Iterable[RenderableType]:
         yield from _costs(migration, converting)
         yield Text("")
         yield Text(
-            "In this order: small and long unwritten first, by database (which tables one transaction changes is not known).",
+            "In this order: by database, first tables that are small and have not been written for long (which tables one transaction changes is not known).",
             style="bold",
         )
         yield _table(converting)
         yield Text("")
-        yield Text("What means another thing afterwards; an ALTER that succeeds is no all-clear.", style="bold")
+        yield Text("What behaves differently afterwards, although the ALTER succeeds.", style="bold")
         yield from _changes(converting)
     if migration.left_out:
         yield Text("")
@@ -150,9 +150,7 @@ def _to_look_at(converting: Sequence[Prediction]) -> Iterable[RenderableType]:
             found[name] = found.get(name, 0) + 1
     if found:
         named = ", ".join(f"{name} ({tables_of(number)})" for name, number in sorted(found.items()))
-        yield Text(
-            f"Of those that convert, look first at: {named}. What each means stands below the list.", style="yellow"
-        )
+        yield Text(f"Of those that convert, look first at: {named}. They are explained below the list.", style="yellow")
 
 
 def _failing_there(migration: Migration, converting: Sequence[Prediction]) -> Iterable[RenderableType]:
@@ -282,7 +280,7 @@ def _costs(migration: Migration, converting: list[Prediction]) -> Iterable[Rende
     largest = max((one.bytes_after[1] for one in converting if one.bytes_after), default=0.0)
     yield Text("What it takes.", style="bold")
     yield Text(
-        f"Time: {_time(converting)}. Each table is locked against writes while it is copied; readers go on until the last moment."
+        f"Time: {_time(converting)}. Each table is locked against writes while it is copied; reads continue until the last moment."
     )
     free = (
         f"; {size(migration.disk_free_bytes)} are free"
@@ -302,5 +300,5 @@ def _costs(migration: Migration, converting: list[Prediction]) -> Iterable[Rende
         else ""
     )
     yield Text(
-        f"Memory: {cache} ({now}) would have to grow by up to {size(high)} to hold all of them; what is read often is enough.{key}"
+        f"Memory: {cache} ({now}) would have to grow by up to {size(high)} to hold all of them; room for what is read often is enough.{key}"
     )

@@ -173,7 +173,7 @@ def _head(migration: Migration, ready: Sequence[Prediction]) -> Iterator[str]:
         yield in_prose(of_the_cluster(migration.here, migration.to))
     yield from map(in_prose, of_replication(migration.here, is_replica=migration.is_replica))
     if any(one.changes for one in ready):
-        yield in_prose("Which statements mean another thing afterwards: myisam-advisor migrate, without --format sql.")
+        yield in_prose("Which statements behave differently afterwards: myisam-advisor migrate, without --format sql.")
 
 
 def _of_merges(migration: Migration) -> Iterator[str]:

@@ -16,7 +16,7 @@ def transaction_changes(subject: Subject) -> Iterator[Change]:
     """Of a table that goes to InnoDB."""
     yield Change(
         "rollback",
-        "In a transaction changes are no more there at once and for ever: ROLLBACK, or a connection that ends without COMMIT, undoes them.",
+        "Changes in a transaction are not final at once: ROLLBACK, or a connection that ends without COMMIT, undoes them.",
         on_copy(
             subject,
             statement(
@@ -40,15 +40,15 @@ def _of_several_rows(subject: Subject) -> Iterator[Change]:
     fails = any(index.unique for index in subject.structure.indexes)
     yield Change(
         "half-done",
-        "An INSERT, UPDATE or DELETE of several rows that fails at one of them (also by a trigger), or is killed, leaves none of them changed; MyISAM kept those before it.",
+        "An INSERT, UPDATE or DELETE of several rows that fails at one of them (also in a trigger), or is killed, changes no row; MyISAM kept the changes before it.",
         # The copy of a table with words has no unique key either.
         shown if fails and not subject.has_words else statement(""),
     )
     if subject.kind.strict_at_first_row:
         yield Change(
             "strict-rows",
-            "With STRICT_TRANS_TABLES a wrong value ends an INSERT of several rows in whichever row it stands (errors 1048, 1264, 1265, 1292, 1366, 1406), and none is stored; "
-            "MyISAM refuses it in the first row alone, and stores what it makes of it in the others, with a warning.",
+            "With STRICT_TRANS_TABLES a wrong value in any row ends an INSERT of several rows (errors 1048, 1264, 1265, 1292, 1366, 1406), and no row is stored. "
+            "MyISAM refuses it in the first row only; in later rows it stores an adjusted value, with a warning.",
             statement("SELECT @@global.sql_mode;"),
         )
 
@@ -58,7 +58,7 @@ def _of_others(subject: Subject) -> Iterator[Change]:
     table = subject.table
     yield Change(
         "repeatable-read",
-        "A transaction goes on reading what was there at its first SELECT (REPEATABLE READ); MyISAM showed others' rows at once. "
+        "A transaction keeps reading what was there at its first SELECT (REPEATABLE READ); MyISAM showed others' rows at once. "
         "With autocommit off, COMMIT before you look for new rows.",
         statement(
             "START TRANSACTION; SELECT COUNT(*) FROM {}; DO SLEEP(10); SELECT COUNT(*) FROM {}; COMMIT;", table, table
@@ -66,20 +66,20 @@ def _of_others(subject: Subject) -> Iterator[Change]:
     )
     yield Change(
         "lock-waits",
-        "What a transaction changed, or read for SELECT ... FOR UPDATE and INSERT ... SELECT, stays locked until its COMMIT, without a fitting index each row of the table: "
-        "others wait (innodb_lock_wait_timeout, 50 seconds), then get error 1205, which undoes that statement alone; or 1213 at once (deadlock), which undoes all. "
-        "Programs must ROLLBACK and repeat the transaction then.",
+        "Rows that a transaction changed, or read by SELECT ... FOR UPDATE or INSERT ... SELECT, stay locked until its COMMIT; without a fitting index, every row of the table. "
+        "Others wait (innodb_lock_wait_timeout, 50 seconds by default), then get error 1205, which undoes only that statement, or at once error 1213 (deadlock), which undoes "
+        "the whole transaction. Programs must then ROLLBACK and repeat the transaction.",
         statement("SELECT @@global.innodb_lock_wait_timeout;"),
     )
     yield Change(
         "gap-locks",
-        "Under REPEATABLE READ and SERIALIZABLE a transaction also locks the places of rows that are not there, where its UPDATE, DELETE or SELECT ... FOR UPDATE looked: "
-        "an INSERT there waits (error 1205). Two that look for a missing row and insert it end with error 1213: take INSERT ... ON DUPLICATE KEY UPDATE, or READ COMMITTED.",
+        "Under REPEATABLE READ and SERIALIZABLE a transaction also locks the gaps between rows where its UPDATE, DELETE or SELECT ... FOR UPDATE looked: "
+        "an INSERT there waits (error 1205). Two that look for a missing row and then insert it end with error 1213: use INSERT ... ON DUPLICATE KEY UPDATE, or READ COMMITTED.",
         statement("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation');"),
     )
     yield Change(
         "lock-tables",
-        "LOCK TABLES ... READ LOCAL stops inserts, too (mysqldump: --single-transaction); LOCK TABLES commits the open transaction, START TRANSACTION releases the locks.",
+        "LOCK TABLES ... READ LOCAL stops inserts, too (for mysqldump use --single-transaction). LOCK TABLES commits the open transaction, and START TRANSACTION releases the locks.",
         on_copy(
             subject,
             statement(
