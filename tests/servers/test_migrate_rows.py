@@ -133,7 +133,7 @@ def test_a_row_that_a_generated_column_refuses_is_told_and_shown(rows: PrivateSe
         if not made(rows, columns.format(kept), row, sql_mode=""):
             pytest.skip("this version computes no columns")
         (change,) = [one for one in told(rows, "TRADITIONAL", to).changes if one.id == "generated-refused"]
-        assert "b is computed anew" in change.what
+        assert "b is computed again" in change.what
         shown = errors_of(rows, "SET SESSION sql_mode = 'TRADITIONAL'", *change.statement.rstrip(";").split("; "))
         code = altered(rows, "TRADITIONAL", to)
         assert sorted({0, *shown}) == [0, code]

@@ -291,7 +291,7 @@ def test_words_are_told_by_the_servers_settings(name: str, settings: str) -> Non
             assert "'+x +word' finds nothing" in named["fulltext-required"]
             assert told(server, *asked) == [(1,), (1,), (1,), (0,)]
         else:
-            assert "no words of less than 3" in named["fulltext-length"]
+            assert "words only from 3 characters on" in named["fulltext-length"]
             assert "'about' and 'where' are not found any more" in named["fulltext-stopwords"]
             assert told(server, *asked) == [(0,)] * 4
 

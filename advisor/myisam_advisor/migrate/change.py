@@ -120,6 +120,9 @@ def on_copy(subject: Subject, then: Sql) -> Sql:
 
 
 def filled(subject: Subject) -> Sql:
-    """The beginning of what takes rows over: into all columns but those that the server computes."""
-    columns = subject.base_columns
-    return statement("INSERT INTO {} ({}) SELECT {} FROM {}", subject.shown, columns, columns, subject.table)
+    """The beginning of what takes rows over, from the table as `one`: into all columns but those that the server computes."""
+    columns = subject.structure.columns
+    if not any(column.generated for column in columns):
+        return statement("INSERT INTO {} SELECT one.* FROM {} AS one", subject.shown, subject.table)
+    names = subject.base_columns
+    return statement("INSERT INTO {} ({}) SELECT {} FROM {} AS one", subject.shown, names, names, subject.table)

@@ -138,7 +138,7 @@ def _of_any(subject: Subject) -> Iterator[Change]:
         shown = statement("CHECKSUM TABLE {} QUICK;" if "CHECKSUM" in ignored else "SHOW CREATE TABLE {};", table)
         yield Change(
             "options-ignored",
-            f"The table's definition still shows {', '.join(ignored)}, which has no effect any more.",
+            f"The table's definition still shows {', '.join(ignored)}, without any effect.",
             shown,
         )
     if structure.connection and _drops_connection(subject):
@@ -312,7 +312,8 @@ def _of_identity(subject: Subject) -> Iterator[Change]:
         cluster += " Galera does not support DELETE from it, as each node may have its rows in another order; with wsrep_certify_nonPK=OFF every write ends with error 1213."
     yield Change(
         "no-primary-key",
-        "No primary key: InnoDB orders its rows by a hidden number that no statement can use; all such tables draw it from one counter. Replicas scan the table for each changed row."
+        "No primary key: InnoDB orders its rows by a hidden number that no statement can use; all such tables draw it from one counter. "
+        "Replicas scan the table for each changed row."
         f"{cluster} Add a primary key before the ALTER.",
         statement("SHOW INDEX FROM {};", subject.table),
     )

@@ -33,7 +33,7 @@ UNKNOWN = "not known"
 ESCAPED_NAMES = (
     "A character of a name that cannot be seen is written as an escape: the name as it is stands in --format json."
 )
-ELSEWHERE = "by times of another machine: yours may take half of that, or four times; trial engine measures yours"
+ELSEWHERE = "half to four times what another machine took; trial engine measures yours"
 # What somebody has to look at, table by table.
 NAMED = frozenset({
     "merge-members", "zero-dates", "full-row", "prefix-shortened", "unpacked", "disk-full", "tmpdir-full", "statement-time", "generated-refused",

@@ -32,7 +32,7 @@ def _of_several_rows(subject: Subject) -> Iterator[Change]:
     shown = on_copy(
         subject,
         statement(
-            "{} AS one JOIN (SELECT 1 UNION SELECT 2) AS n LIMIT 2; SELECT COUNT(*) FROM {};",
+            "{} JOIN (SELECT 1 UNION SELECT 2) AS n LIMIT 2; SELECT COUNT(*) FROM {};",
             filled(subject),
             subject.shown,
         ),
@@ -79,7 +79,7 @@ def _of_others(subject: Subject) -> Iterator[Change]:
     )
     yield Change(
         "lock-tables",
-        "LOCK TABLES ... READ LOCAL stops inserts, too (for mysqldump use --single-transaction). LOCK TABLES commits the open transaction, and START TRANSACTION releases the locks.",
+        "LOCK TABLES ... READ LOCAL stops inserts, too (mysqldump: --single-transaction). LOCK TABLES commits the open transaction, and START TRANSACTION releases the locks.",
         on_copy(
             subject,
             statement(

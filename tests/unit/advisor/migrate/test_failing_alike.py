@@ -68,5 +68,5 @@ def test_what_it_takes_and_what_to_look_at_stand_before_the_list() -> None:
     found = [FoundTable(("s", f"t{place}"), dated if place else replace(dated, columns=dated.columns[:1]), Contents(10, 70, 1024, 0, "fixed")) for place in range(60)]
     predictions = predict(found, "InnoDB", KIND, None, Machine())
     told = " ".join(as_text(Migration(KIND, None, "InnoDB", tuple(predictions), in_order(predictions, {}), (), None, None, None)).split())
-    places = [told.index(words) for words in ("60 tables to InnoDB", "look first at: zero-dates (59 tables).", "What it takes.", "In this order", "What means another thing")]
+    places = [told.index(words) for words in ("60 tables to InnoDB", "look first at: zero-dates (59 tables).", "What it takes.", "In this order", "What behaves differently")]
     assert places == sorted(places)

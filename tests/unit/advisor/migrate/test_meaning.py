@@ -32,11 +32,11 @@ def mysql(**variables: str) -> ServerKind:
 @pytest.mark.parametrize(
     ("kind", "said", "word"),
     [
-        (MYSQL, "finds words of 3 characters and more (innodb_ft_min_token_size by default), which was 4 and more (ft_min_word_len by default).", "cat"),
-        (mysql(ft_min_word_len="4", innodb_ft_min_token_size="3"), "finds words of 3 characters and more (innodb_ft_min_token_size), which was 4 and more (ft_min_word_len).", "cat"),
-        (mysql(ft_min_word_len="2", innodb_ft_min_token_size="3"), "finds no words of less than 3 characters (innodb_ft_min_token_size), which was 2 (ft_min_word_len). To keep that, start the server with innodb_ft_min_token_size=2", "ox"),
-        (mysql(ft_min_word_len="20", innodb_ft_min_token_size="16"), "finds words of 16 characters and more", "x" * 16),
-        (mysql(ft_min_word_len="no number", innodb_ft_min_token_size="99"), "3 characters and more (innodb_ft_min_token_size by default)", "cat"),
+        (MYSQL, "finds words from 3 characters on (innodb_ft_min_token_size by default); before it was from 4 on (ft_min_word_len by default).", "cat"),
+        (mysql(ft_min_word_len="4", innodb_ft_min_token_size="3"), "finds words from 3 characters on (innodb_ft_min_token_size); before it was from 4 on (ft_min_word_len).", "cat"),
+        (mysql(ft_min_word_len="2", innodb_ft_min_token_size="3"), "finds words only from 3 characters on (innodb_ft_min_token_size); before it was from 2 on (ft_min_word_len). To keep that, start the server with innodb_ft_min_token_size=2", "ox"),
+        (mysql(ft_min_word_len="20", innodb_ft_min_token_size="16"), "finds words from 16 characters on", "x" * 16),
+        (mysql(ft_min_word_len="no number", innodb_ft_min_token_size="99"), "from 3 characters on (innodb_ft_min_token_size by default)", "cat"),
     ],
 )  # fmt: skip
 def test_the_length_of_words_is_told_by_both_settings(kind: ServerKind, said: str, word: str) -> None:
@@ -58,7 +58,7 @@ def test_nothing_is_told_of_what_is_set_alike() -> None:
     ("variables", "said", "word"),
     [
         ({}, "leaves out InnoDB's 36 stopwords instead of MyISAM's 543: words such as 'after' and 'because' are found.", "because"),
-        ({"ft_min_word_len": "3"}, "words such as 'after' and 'because' are found, 'und' and 'www' no more.", "because"),
+        ({"ft_min_word_len": "3"}, "words such as 'after' and 'because' are found, 'und' and 'www' no longer.", "because"),
         ({"ft_stopword_file": "(built-in)", "innodb_ft_enable_stopword": "OFF"}, "leaves out no stopwords instead of MyISAM's 543", "because"),
         ({"ft_stopword_file": ""}, "leaves out InnoDB's 36 stopwords, where it had none (ft_stopword_file is empty): 'about' and 'where' are not found any more. To keep that, SET GLOBAL innodb_ft_enable_stopword = OFF", "about"),
         ({"ft_stopword_file": "/etc/stopwords"}, "leaves out InnoDB's 36 stopwords instead of those in /etc/stopwords; innodb_ft_server_stopword_table names a table of yours.", "about"),
@@ -77,7 +77,7 @@ def test_a_target_has_the_words_of_here_before_and_its_own_afterwards() -> None:
     assert "fulltext-length" not in told(WORDS, kind=here)
     (found,) = predict([FoundTable(("s", "t"), WORDS, None)], "InnoDB", here, by_default("mysql", (9, 7)), Machine())
     said = {one.id: one.what for one in found.changes}
-    assert "no words of less than 3 characters (innodb_ft_min_token_size by default), which was 2 (ft_min_word_len)" in said["fulltext-length"]
+    assert "words only from 3 characters on (innodb_ft_min_token_size by default); before it was from 2 on (ft_min_word_len)" in said["fulltext-length"]
     assert "where it had none" in said["fulltext-stopwords"]
 
 
@@ -138,8 +138,8 @@ def test_what_others_see_is_told_once_for_all_tables() -> None:
 
 def test_under_gtid_consistency_tables_are_converted_together() -> None:
     change = told(KEYED, kind=mysql(enforce_gtid_consistency="ON"), here=mysql(enforce_gtid_consistency="ON"))["gtid"]
-    assert "beside InnoDB tables now" in change.what
-    assert "Beside tables that stay MyISAM it may not any more" in change.what
+    assert "now change this table together with InnoDB tables" in change.what
+    assert "Once it has written this table, it may no longer change tables that stay MyISAM" in change.what
     assert "at the same time" in change.what
     assert "gtid" not in told(KEYED, kind=mysql())
 
@@ -160,8 +160,8 @@ def test_aria_refuses_savepoints_and_delayed_inserts_and_waits_for_its_log() -> 
 
 def test_options_that_aria_uses_are_not_ignored() -> None:
     every = table(CHECKSUM=1, PACK_KEYS=1, MAX_ROWS=100, MIN_ROWS=2, DELAY_KEY_WRITE=1)
-    assert "showing CHECKSUM, PACK_KEYS, MAX_ROWS, MIN_ROWS, DELAY_KEY_WRITE," in told(every)["options-ignored"].what
-    assert told(every, "Aria")["options-ignored"].what == "The table's definition goes on showing DELAY_KEY_WRITE, without effect."
+    assert "shows CHECKSUM, PACK_KEYS, MAX_ROWS, MIN_ROWS, DELAY_KEY_WRITE," in told(every)["options-ignored"].what
+    assert told(every, "Aria")["options-ignored"].what == "The table's definition still shows DELAY_KEY_WRITE, without any effect."
     assert "options-ignored" not in told(table(CHECKSUM=1), "Aria")
 
 

@@ -266,7 +266,7 @@ def test_a_format_that_innodb_passes_over_stays_in_the_definition(kind: ServerKi
     said = told(structure, kind).get("format-ignored")
     assert (said is not None) == bool(words)
     if said is not None:
-        assert f"InnoDB passes over {words} with a warning only" in said.what
+        assert f"InnoDB ignores {words} with only a warning" in said.what
         assert f"ends with error {code}," in said.what
     assert "format-ignored" not in told(structure, kind, "Aria")
 

@@ -71,7 +71,7 @@ def test_of_packed_blobs_no_size_is_told() -> None:
 def test_the_way_back_of_a_packed_table_is_to_pack_it_again() -> None:
     found = FoundTable(("s", "t"), TEXTS, PACKED)
     assert "myisampack" in as_script(migration(found))
-    assert "s.t: It is packed, and read-only" in as_text(migration(found))
+    assert "s.t: myisampack has packed it, and it is read-only" in as_text(migration(found))
     assert "myisampack" not in as_script(migration(replace(found, contents=replace(PACKED, row_format="dynamic"))))
 
 
@@ -81,7 +81,7 @@ def test_of_tables_of_like_size_the_long_unwritten_come_first() -> None:
     idle = {("s", "busy"): 1.0, ("s", "idle"): 86_400.0, ("s", "small"): 0.0, ("s", "large"): 1e6}
     order = in_order(predict(found, "InnoDB", MARIADB, None, Machine(1e9)), idle)
     assert [name for _, name in order] == ["small", "idle", "busy", "large"]
-    assert "small and long unwritten first" in as_text(migration(*found))
+    assert "first tables that are small and have not been written for long" in as_text(migration(*found))
 
 
 def test_an_index_directory_is_refused_where_innodb_is_strict() -> None:
