@@ -23,7 +23,7 @@ LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 EXTRAS = {"runtime": (), "demo": ("demo",), "fuzz": ("demo", "fuzz"), "test": ("demo", "test", "fuzz")}
 # The one library that is built from source: not for a demonstration, nor for the fuzzer.
 SOURCE, WITHOUT_SOURCE = "mysqlclient", ("demo", "fuzz")
-PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 MACHINES = ("x86_64", "aarch64")
 HASH = r"--hash=sha256:[0-9a-f]{64}"
 
