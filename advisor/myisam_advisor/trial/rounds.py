@@ -43,10 +43,9 @@ class Limits:
     budget_seconds: float | None = 300.0
     early_rounds: int = 0
 
-    @property
-    def prior_variance(self) -> float:
-        """What intervals are made with: settled before the first round, and the same at every look."""
-        return PRIOR_VARIANCE_OF_MANY if self.early_rounds >= MANY else PRIOR_VARIANCE
+    def prior_variance_of(self, rounds: int) -> float:
+        """What the intervals of so many rounds are made with: the same at every look. Rounds that end before the first look have a single one, and are few."""
+        return PRIOR_VARIANCE_OF_MANY if rounds >= self.early_rounds >= MANY else PRIOR_VARIANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ class _Book(Generic[T]):
         self.runs: dict[str, list[T]] = {name: [] for name in names}
         self.loads: list[MachineLoad | None] = []
         self._levels: list[float] = []
-        self.rate, self.prior_variance = rate, limits.prior_variance
+        self.rate, self._limits = rate, limits
         most = limits.maximum_rounds
         self.enough = max(MINIMUM_ROUNDS, limits.minimum_rounds if most is None else min(limits.minimum_rounds, most))
 
@@ -187,6 +186,11 @@ class _Book(Generic[T]):
         )
         runs = {name: [of_one[number] for number in counted] for name, of_one in self.runs.items()}
         return Rounds(runs, course, [doubted(one, course) for one in self._comparisons()])
+
+    @property
+    def prior_variance(self) -> float:
+        """What the intervals of the rounds so far are made with."""
+        return self._limits.prior_variance_of(len(self.loads))
 
     @property
     def is_clear(self) -> bool:

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 from itertools import pairwise, permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -205,8 +206,17 @@ def test_what_lies_between_two_pairs_of_rounds_is_no_noise() -> None:
 
 
 def test_who_waits_for_many_rounds_has_the_interval_of_many() -> None:
-    assert Limits(early_rounds=MANY).prior_variance == PRIOR_VARIANCE_OF_MANY
-    assert Limits(early_rounds=MANY - 1).prior_variance == Limits().prior_variance == PRIOR_VARIANCE
+    assert Limits(early_rounds=MANY).prior_variance_of(MANY) == PRIOR_VARIANCE_OF_MANY
+    assert Limits(early_rounds=MANY - 1).prior_variance_of(MANY) == Limits().prior_variance_of(MANY) == PRIOR_VARIANCE
+
+
+@pytest.mark.parametrize("ends", [{"maximum_rounds": FEWEST_ROUNDS, "budget_seconds": None}, {"budget_seconds": 2.0 * FEWEST_ROUNDS}], ids=["rounds", "budget"])
+def test_who_waits_for_many_rounds_and_has_few_has_the_interval_of_few(ends: dict[str, Any]) -> None:
+    """That of many has no ends there: with `--rounds 6` and short runs, three times as fast was unclear."""
+    found = Machine(0.01).rounds(Limits(early_rounds=MANY, **ends), A=100, B=300)
+    assert (found.course.rounds, found.course.prior_variance, verdicts(found)) == (FEWEST_ROUNDS, PRIOR_VARIANCE, [WORTH_IT])
+    low, high = found.comparisons[0].interval or (0.0, 0.0)
+    assert 2.5 < low < 3 < high < 3.5
 
 
 def test_runs_without_a_rate_are_unclear_and_no_error() -> None:
