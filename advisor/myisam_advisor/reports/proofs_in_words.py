@@ -21,7 +21,7 @@ from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.width import WIDEST
 from myisam_exporter.look.fact_set import FactSet
 
-NOTHING = "Nothing has been proved here yet: myisam-advisor trial pack-keys --table DB.TABLE tries a change on a copy of your own table, and keeps the result."
+NOTHING = "Nothing has been proved here yet: myisam-advisor prove tries the changes of all findings on your own statements, and keeps the results."
 OTHER_SERVER = "it is of another server than this one"
 UNKNOWN_STRUCTURE = (
     "whether its tables have the columns and indexes of then is not known: it was made before these were noted"

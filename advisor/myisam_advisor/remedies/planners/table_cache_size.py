@@ -1,4 +1,4 @@
-"""A size for the table cache. Whether the server may have files for so many is the gate's concern."""
+"""A size for the table cache. Whether the server may open so many files is checked of each remedy."""
 
 from __future__ import annotations
 

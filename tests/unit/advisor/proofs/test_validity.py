@@ -68,6 +68,15 @@ def test_over_the_same_value_as_before_or_at_what_was_tried(now: str | None, why
     assert why_not(facts, change=said["change"]) == ""
 
 
+@pytest.mark.parametrize(("now", "holds"), [("760", True), ("4096", True), ("6584", True), (6584, True), ("3000", False)])
+def test_a_limit_of_files_that_the_server_raises_by_itself_is_still_what_was_tried(now: object, holds: bool) -> None:
+    """MariaDB made 6,584 of the 4,096 that were advised, and the proof of that very advice ended."""
+    said = {"change": ["open_files_limit = 4096"], "before": {"open_files_limit": "760"}}
+    assert (why_not({"variable": {"open_files_limit": now}}, **said) == "") is holds
+    larger = {"change": ["max_connections = 400"], "before": {"max_connections": "151"}}
+    assert why_not({"variable": {"max_connections": "4000"}}, **larger) == "max_connections was 151 then, and is 4000 now"
+
+
 def test_a_later_trial_over_another_value_outlives_it() -> None:
     one, same, other = (proof(before={"key_buffer_size": value}) for value in ("8388608", "8388608", "50331648"))
     assert not outlived_by(one, same)
