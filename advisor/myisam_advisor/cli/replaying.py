@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from myisam_advisor.cli.any_way import say
 from myisam_advisor.cli.options import ServerOptions, SiteOptions
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.surveyed_workloads import surveyed
@@ -25,6 +27,7 @@ from myisam_advisor.cli.tried_changes import (
     variants_of,
 )
 from myisam_advisor.cli.watched_server import WatchedServer, watched_server
+from myisam_advisor.cli.written_tables import warnings_of, written_now
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -141,6 +144,8 @@ def replayed(
         if workload is None:
             variants, copied_bytes = _expect_tried(named, findings, wish, copy, watched, named_tables)
             least = servers_disk_bytes(variants, copied_bytes)
+            if not copy.allow_lock:
+                _say_what_is_written(named_tables, watched)
             path = recorded(least) if recorded else Path()
             wish, workload = replace(wish, workload=path), surveyed(path)
         if folds_names(variables.get("lower_case_table_names")):
@@ -151,6 +156,12 @@ def replayed(
         with trial_progress(options.budget_seconds) as listener:
             result = run_replay_task(place, task, listener)
         return Replay(result, watched.key, load, workload.recording, variables, structures)
+
+
+def _say_what_is_written(only: Collection[TableName], watched: WatchedServer) -> None:
+    directory = watched.directory("a replay copies tables as files")
+    for sentence in warnings_of(written_now(directory, watched.location.owner, time.time(), only)):
+        say(sentence)
 
 
 def _task(
