@@ -102,13 +102,16 @@ class _Connection(http.client.HTTPConnection):
         super().__init__("localhost", timeout=timeout_seconds)
         self._path = path
         self._seconds = timeout_seconds
+        # Of an answer behind which the other end closes (HTTP/1.0, Connection: close) http.client forgets its own before the body is read.
+        self._socket: socket.socket | None = None
         self.is_late = False
 
     def abandon(self) -> None:
         """Whoever reads finds the end: what comes byte by byte keeps to the limit of each reading."""
         self.is_late = True
-        with contextlib.suppress(AttributeError, OSError):  # not connected yet, or gone: connect(2) has its own limit
-            self.sock.shutdown(socket.SHUT_RDWR)
+        if self._socket is not None:
+            with contextlib.suppress(OSError):  # not connected yet, or gone
+                self._socket.shutdown(socket.SHUT_RDWR)
 
     def expect_in_time(self) -> None:
         """Raises TimeoutError where an answer was cut off, which may look whole."""
@@ -116,7 +119,8 @@ class _Connection(http.client.HTTPConnection):
             raise TimeoutError
 
     def connect(self) -> None:
-        """To the path."""
-        self.sock = socket.socket(socket.AF_UNIX)
+        """To the path. Raises OSError, also where the time was over meanwhile: nobody would end what comes then."""
+        self.sock = self._socket = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(self._seconds)
         self.sock.connect(str(self._path))
+        self.expect_in_time()

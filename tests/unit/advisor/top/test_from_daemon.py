@@ -13,10 +13,11 @@ from myisam_advisor.top.from_daemon import FromDaemon
 from myisam_exporter.errors import UserError
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
+CLOSES = b"HTTP/1.0 200 OK\r\n\r\n"
 SECONDS = 0.5
 
 
-@pytest.fixture(params=[b"", HEAD], ids=["head", "body"])
+@pytest.fixture(params=[b"", HEAD, CLOSES], ids=["head", "body", "until it closes"])
 def dripping(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """A socket on which an answer comes byte by byte, its head or its body."""
     path = tmp_path / "socket"
@@ -24,7 +25,7 @@ def dripping(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     def drip(listener: socket.socket) -> None:
         with suppress(OSError), closing(listener.accept()[0]) as connection:
             connection.sendall(request.param)
-            while True:
+            for _ in range(200):
                 connection.sendall(b" " if request.param else b"H")
                 time.sleep(SECONDS / 5)
 
