@@ -17,10 +17,10 @@ from myisam_exporter.collectors.variables import VARIABLES
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 from myisam_exporter.facts.columns import Block, Value, columns, single
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.kernel.mounts import device_under
+from myisam_exporter.kernel.mounts import Mount, is_read_only_at, mount_number, mount_under
 from myisam_exporter.kernel.rights import SHOW_PROCESS
 from myisam_exporter.outside.foreign_files import ForeignFiles
-from myisam_exporter.outside.free_space import free_bytes_of, free_inodes_of, is_read_only_at
+from myisam_exporter.outside.free_space import free_bytes_of, free_inodes_of
 
 if TYPE_CHECKING:
     from myisam_exporter.collectors.variables import Variables
@@ -141,6 +141,8 @@ def temporary_space(tmpdir: str, pid: int | Unknown, proc: Path) -> Space | Unkn
         told = [_space_seen_by(pid, place, proc) for place in places]
     except OSError as error:
         return Unknown(f"the server's tmpdir cannot be seen from here ({error.strerror})")
+    except ValueError:
+        return Unknown("the server's tmpdir is no path that a file can have")
     if not told:
         return Unknown("the server names no tmpdir")
     hidden = next((one for one in told if isinstance(one, Unknown) and not one.off), None)
@@ -156,26 +158,25 @@ def _space_seen_by(pid: int | Unknown, place: Path, proc: Path) -> Space | Unkno
         # What no right shows has namespaces of its own; else nothing speaks for that.
         return pid if pid.remedy == SHOW_PROCESS else space_of(place)
     real = os.path.realpath(place)
-    ours, its_own = (device_under(real, process, proc) for process in ("self", str(pid)))
-    if its_own is None or its_own == ours:
+    ours, its_own = (mount_under(real, process, proc) for process in ("self", str(pid)))
+    if its_own is None or (ours is not None and its_own.device == ours.device):
         return space_of(place)
     try:
         # Links in there lead into our own tree: what is found must be what the process was told to have.
         return space_of(proc / str(pid) / "root" / real.lstrip("/"), its_own)
-    except OSError:
+    except OSError as error:
         return Unknown(
-            f"the server's process has another file system at {place} than is seen from here (systemd, a container), and it may not be looked at",
-            "run as root, or as the server's user",
+            f"the server's process has another file system at {place} than is seen from here (systemd, a container), which cannot be looked at ({error.strerror})",
+            "run as root, or as the server's user" if isinstance(error, PermissionError) else "",
         )
 
 
-def space_of(path: Path, device: str | None = None) -> Space | Unknown:
-    """What an unprivileged program may still write there, and what it could if there was nothing. Raises OSError, also where that is not on `device` (`8:1`)."""
+def space_of(path: Path, mount: Mount | None = None) -> Space | Unknown:
+    """What an unprivileged program may still write there, and what it could if there was nothing. Raises OSError, also where that does not lie in `mount`."""
     descriptor = ForeignFiles.place(path)
     try:
-        number = os.fstat(descriptor).st_dev
-        if device not in (None, f"{os.major(number)}:{os.minor(number)}"):
-            raise OSError(errno.EXDEV, "it lies on another file system")
+        if mount is not None and mount_number(descriptor) != mount.number:
+            raise OSError(errno.EXDEV, "a link leads elsewhere")
         status = os.fstatvfs(descriptor)
     finally:
         os.close(descriptor)

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from myisam_exporter.collectors.base import Pair
 from myisam_exporter.collectors.disk_space import COLLECTOR, FreeSpace, Space, space_of
 from myisam_exporter.collectors.variables import Variables
 from myisam_exporter.facts.unknown import Unknown
-from myisam_exporter.kernel.mounts import device_under
+from myisam_exporter.kernel.mounts import mount_under
 from myisam_exporter.kernel.rights import SHOW_PROCESS
 from tests.support.recorded import RecordedLook
 
@@ -82,7 +83,7 @@ def test_a_tmpdir_of_the_servers_own_is_not_taken_for_ours(tmp_path: Path, monke
     """As PrivateTmp=disconnected, TemporaryFileSystem= and containers have it: ours was told, whatever that had."""
     mounts(tmp_path, "self", "8:1 / /", "8:1 /tmp/x /tmp")
     mounts(tmp_path, "7", "8:1 / /", "0:99 / /tmp")
-    mounts(tmp_path, "8", "8:1 / /", "8:1 /tmp/systemd-private-1/tmp /tmp", "0:99 / /tmp2", r"0:98 / /tmp\0403")
+    mounts(tmp_path, "8", "8:1 / /", "8:1 /tmp/systemd-private-1/tmp /tmp")
     monkeypatch.setattr(os.path, "realpath", str)
     seen = disk_space.temporary_space("/tmp", 7, tmp_path)
     assert isinstance(seen, Unknown)
@@ -93,7 +94,21 @@ def test_a_tmpdir_of_the_servers_own_is_not_taken_for_ours(tmp_path: Path, monke
     hidden = Unknown("in a container", SHOW_PROCESS)
     assert disk_space.temporary_space("/tmp", hidden, tmp_path) is hidden
     assert disk_space.temporary_space("/tmp:/", 7, tmp_path) == seen
-    assert (device_under("/tmp 3/a", "8", tmp_path), device_under("/tmp2", "8", tmp_path), device_under("/tmp22", "8", tmp_path)) == ("0:98", "0:99", "8:1")
+
+
+def test_what_is_found_lies_in_the_mount_that_was_told_whatever_its_device_says() -> None:
+    """Of btrfs stat(2) tells other devices than /proc does."""
+    mount = mount_under("/", "self", Path("/proc"))
+    assert mount is not None
+    assert isinstance(space_of(Path("/"), replace(mount, device="0:7777")), Space)
+    with pytest.raises(OSError, match="leads elsewhere"):
+        space_of(Path("/"), replace(mount, number="0"))
+
+
+@pytest.mark.parametrize("tmpdir", ["/tmp\0x", "/tmp/\ud800"])
+def test_a_tmpdir_that_no_file_can_be_called_is_unknown(tmpdir: str) -> None:
+    """As a server may send it: the look at links raises what is no OSError."""
+    assert isinstance(disk_space.temporary_space(tmpdir, os.getpid(), Path("/proc")), Unknown)
 
 
 def test_the_servers_own_tmpdir_is_looked_at_where_that_is_allowed(tmp_path: Path) -> None:
