@@ -12,7 +12,6 @@ from myisam_advisor.texts.templates import printable
 from myisam_advisor.texts.units import unit_named
 
 MYSQLD = OptionLine("[mysqld]")
-# What runs may have been set since the start, and be another value than the file's.
 
 
 def format_named(name: str) -> ModuleType:
@@ -45,7 +44,7 @@ def option_file_text(plan: ChangePlan) -> str:
 
 
 def way_back_of_settings(plan: ChangePlan) -> str:
-    """What to do with the lines, before what the server had."""
+    """What to do with the lines, before what the server had: that may have been set since the start, and be another value than the file's."""
     return f"{plan.label}: put back what stood there, or remove the lines above. What the server had, from its files or set since:"
 
 
