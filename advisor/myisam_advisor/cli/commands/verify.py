@@ -262,8 +262,10 @@ def _compared(
     away = max(settle, interval)
     changed_before = bounds[0] if bounds[0] > at - window - away else -inf
     changed_again = bounds[1] if bounds[1] <= at + away + window else inf
-    begin, end = max(at - window, changed_before + away), min(at + away + window, changed_again - 0.001)
-    compared = Window(begin, at - 0.001, at + away, end)
+    before_end, after_end = at - 0.001, min(at + away + window, changed_again - 0.001)
+    # Where the same was changed just before, or was at once changed again, a side is empty; the change itself stays between them.
+    before_begin = min(max(at - window, changed_before + away), before_end)
+    compared = Window(before_begin, before_end, min(at + away, after_end), after_end)
     further = samples_of_target(path, target, read_until, compared.after_end, wanted)
     samples += [one for one in further if one[0] > read_until]
     names = sorted({name for _, _, sample in samples for name in sample})

@@ -99,6 +99,8 @@ def test_other_changes_of_the_same_end_the_time_that_is_compared() -> None:
 @pytest.mark.parametrize(("before", "again", "samples", "said"), [
     (-1800, 1200, [29, 19], ""), (-300, 1200, [4, 19], "Before the change no more come: the same was changed at "),
     (-1800, 300, [29, 4], "After it no more come: it was changed again at "),
+    # The change itself was not among the changes then, and the time before it ended before it began.
+    (-20, 1200, [0, 19], "Before the change no more come: the same was changed at "), (-1800, 20, [29, 0], "After it no more come: it was changed again at "),
 ])  # fmt: skip
 def test_what_was_taken_back_is_judged_by_the_time_that_it_held(tmp_path: Path, before: int, again: int, samples: list[int], said: str) -> None:
     """The hour after it was half an hour of the setting, and half an hour without: together a small gain."""
@@ -109,6 +111,7 @@ def test_what_was_taken_back_is_judged_by_the_time_that_it_held(tmp_path: Path, 
     state = {"STATE_DIRECTORY": str(tmp_path / "state")}
     document = json.loads(program.run(*words, "--format", "json", environment=state).stdout)
     assert [change["new"] for change in document["changes"]] == ["8"]
+    assert list(document["window"].values()) == sorted(document["window"].values())
     assert next(one for one in document["measures"] if one["ratio"] or said)["samples"] == samples
     text = " ".join(program.run(*words, environment=state).stdout.split())
     assert "Left out is the time before 20" in text
