@@ -91,10 +91,7 @@ class Proof:
     @property
     def was_disturbed(self) -> bool:
         """Whether its interval tells something, and it is unclear all the same: others had the processors (trial/rounds.py)."""
-        no_difference = self.low > 1 / (1 + WORTHWHILE_CHANGE) and self.high < 1 + WORTHWHILE_CHANGE
-        return (
-            self.experiment == REPLAY and self.verdict == UNCLEAR and (no_difference or self.low > 1 or self.high < 1)
-        )
+        return self.experiment == REPLAY and self.verdict == UNCLEAR and verdict_of(self.low, self.high) != UNCLEAR
 
     @property
     def decides(self) -> bool:
@@ -118,6 +115,17 @@ class ProofOutcome:
     low: float
     high: float
     verdict: str
+
+
+def verdict_of(low: float, high: float) -> str:
+    """No difference where the interval has no worthwhile change; worth it or worse where it has no equality; where it has both, unclear."""
+    if low > 1 / (1 + WORTHWHILE_CHANGE) and high < 1 + WORTHWHILE_CHANGE:
+        return NO_DIFFERENCE
+    if low > 1:
+        return WORTH_IT
+    if high < 1:
+        return WORSE
+    return UNCLEAR
 
 
 def together(kinds: Sequence[Kind]) -> ProofOutcome:

@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, WORTHWHILE_CHANGE
+from myisam_advisor.proofs.proof import UNCLEAR, verdict_of
 from myisam_advisor.trial.intervals import MINIMUM_VALUES, PRIOR_VARIANCE, interval_of
 from myisam_exporter.declaring.lean_dataclasses import dataclass
 
@@ -96,17 +96,6 @@ def compare_pairs(
         return Comparison(variant, math.exp(statistics.fmean(logarithms)), None, None, UNCLEAR)
     ratio, low, high = math.exp(found.centre), _times(found.low), _times(found.high)
     return Comparison(variant, ratio, low, high, verdict_of(low, high))
-
-
-def verdict_of(low: float, high: float) -> str:
-    """No difference where the interval has no worthwhile change; worth it or worse where it has no equality; where it has both, unclear."""
-    if low > 1 / (1 + WORTHWHILE_CHANGE) and high < 1 + WORTHWHILE_CHANGE:
-        return NO_DIFFERENCE
-    if low > 1:
-        return WORTH_IT
-    if high < 1:
-        return WORSE
-    return UNCLEAR
 
 
 def _times(logarithm: float) -> float:

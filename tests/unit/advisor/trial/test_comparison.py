@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT
-from myisam_advisor.trial.comparison import Run, compare, compare_pairs, median_of, verdict_of
+from myisam_advisor.proofs.proof import NO_DIFFERENCE, UNCLEAR, WORSE, WORTH_IT, verdict_of
+from myisam_advisor.trial.comparison import Run, compare, compare_pairs, median_of
 from myisam_advisor.trial.conclusions import said, times
 from myisam_advisor.trial.intervals import PRIOR_VARIANCE_OF_MANY
 from myisam_advisor.trial.results import WorkloadResult
