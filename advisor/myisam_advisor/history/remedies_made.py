@@ -55,11 +55,12 @@ def last_change(changes: Sequence[Change], rules: Iterable[Rule]) -> float:
 def undisturbed(at: float, changes: Iterable[Change]) -> tuple[float, float]:
     """When what was changed at that moment had been changed before, and was changed again; without end where it was not. Beyond them it had other values."""
     told = list(changes)
-    names = {change.name for change in told if change.noticed_at == at} - {RESTART}
+    # A moment that a person copies from a list of changes has whole seconds.
+    until = at + 1
+    names = {change.name for change in told if at <= change.noticed_at < until} - {RESTART}
     moments = [change.noticed_at for change in told if change.name in names]
-    return max((one for one in moments if one < at), default=-inf), min(
-        (one for one in moments if one > at), default=inf
-    )
+    earlier, later = (one for one in moments if one < at), (one for one in moments if one >= until)
+    return max(earlier, default=-inf), min(later, default=inf)
 
 
 def is_made(rule: Rule, near: Sequence[Change], *, said: bool) -> bool:

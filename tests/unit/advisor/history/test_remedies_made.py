@@ -7,6 +7,7 @@ import time
 import zlib
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,9 @@ def test_other_changes_of_the_same_end_the_time_that_is_compared() -> None:
     assert undisturbed(5000.0, [RAISED, restart, TAKEN_BACK, LOGGED]) == (1000.0, math.inf)
     assert undisturbed(1000.0, [RAISED, TAKEN_BACK]) == (-math.inf, 5000.0)
     assert undisturbed(3000.0, [RAISED, restart, TAKEN_BACK]) == (-math.inf, math.inf)
+    # As `--at` takes it from what `verify --changes` prints.
+    later = replace(TAKEN_BACK, noticed_at=5000.7)
+    assert undisturbed(5000.0, [RAISED, later]) == (1000.0, math.inf)
 
 
 @pytest.mark.parametrize(("before", "again", "samples", "said"), [
