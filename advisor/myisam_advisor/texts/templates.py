@@ -286,15 +286,16 @@ def _rounded_to(value: float, precision: int = 0, method: Literal["common", "cei
     return do_round(value, precision, method)
 
 
-def _whole(value: Any, default: int = 0) -> int | str:
+def _whole(value: Any, default: Any = 0, base: int = 10) -> Any:
     """Jinja's `int`, but for what has no end, or more digits than a person reads."""
     from jinja2.filters import do_int
 
     try:
-        whole = do_int(value, default)
+        whole = do_int(value, default, base)
     except OverflowError:
         return UNKNOWN
-    return whole if abs(whole) < UNREADABLE else count(whole)
+    # A default may be a word.
+    return count(whole) if isinstance(whole, int) and abs(whole) >= UNREADABLE else whole
 
 
 def make_environment(finalize: Callable[[object], object] | None = None) -> SandboxedEnvironment:

@@ -36,3 +36,8 @@ def test_it_keeps_its_unit() -> None:
 @pytest.mark.parametrize(("number", "said"), [(math.inf, UNKNOWN), (1e300, "1e+300"), (12.7, "12"), ("7", "7")])
 def test_a_whole_number_in_a_text_has_an_end(number: float | str, said: str) -> None:
     assert fill("{{ number | int }}", {"number": number}) == said
+
+
+def test_the_whole_number_takes_what_it_takes_in_jinja() -> None:
+    """A rule of a site's own may say what stands for no number, and in which base it is written."""
+    assert [fill(text, {"number": "0x1f"}) for text in ("{{ number | int('none') }}", "{{ number | int(0, 16) }}")] == ["none", "31"]
