@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from myisam_advisor.cli.any_way import say
 from myisam_advisor.cli.options import ServerOptions, SiteOptions
 from myisam_advisor.cli.progress import trial_progress
 from myisam_advisor.cli.surveyed_workloads import surveyed
@@ -115,11 +114,11 @@ def replayed(
     site: SiteOptions,
     program: str,
     options: ReplayOptions,
-    recorded: Callable[[int], Path] | None = None,
+    recorded: Callable[[int, Sequence[str]], Path] | None = None,
 ) -> Replay:
     """What came of a replay: of the workload that was named, or of one that `recorded` makes once it is known that there is something to try.
 
-    It is told the disk that copies and servers will take at least.
+    It is told the disk that copies and servers will take at least, and what is to be said before it begins.
     """
     from myisam_advisor.cli.kept_trials import statements_per_second
     from myisam_advisor.proofs.structures import structure_of
@@ -144,9 +143,7 @@ def replayed(
         if workload is None:
             variants, copied_bytes = _expect_tried(named, findings, wish, copy, watched, named_tables)
             least = servers_disk_bytes(variants, copied_bytes)
-            if not copy.allow_lock:
-                _say_what_is_written(named_tables, watched)
-            path = recorded(least) if recorded else Path()
+            path = recorded(least, _of_written(copy, named_tables, watched)) if recorded else Path()
             wish, workload = replace(wish, workload=path), surveyed(path)
         if folds_names(variables.get("lower_case_table_names")):
             workload = replace(workload, found=workload.found.folded())
@@ -158,10 +155,11 @@ def replayed(
         return Replay(result, watched.key, load, workload.recording, variables, structures)
 
 
-def _say_what_is_written(only: Collection[TableName], watched: WatchedServer) -> None:
+def _of_written(copy: CopyOptions, only: Collection[TableName], watched: WatchedServer) -> list[str]:
+    if copy.allow_lock:
+        return []
     directory = watched.directory("a replay copies tables as files")
-    for sentence in warnings_of(written_now(directory, watched.location.owner, time.time(), only)):
-        say(sentence)
+    return list(warnings_of(written_now(directory, watched.location.owner, time.time(), only)))
 
 
 def _task(

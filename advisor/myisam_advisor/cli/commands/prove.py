@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -122,13 +122,15 @@ def prove(
     with only_one(), ReapedDirectory() as folder:
         output = folder.path / "workload"
 
-        def recorded(disk_bytes: int) -> Path:
+        def recorded(disk_bytes: int, warnings: Sequence[str]) -> Path:
             from myisam_advisor.trial.replay import sender_program
             from myisam_advisor.workload.document import said
 
             # Without one of these a minute of the server's would be recorded for nothing.
             sender_program()
             expect_room(folder.path.parent, disk_bytes, 0)
+            for sentence in warnings:
+                say(sentence)
             with _no_output_to_choose():
                 done = record_running(source, Wanted(output, seconds, maximum_rate, is_sure, server))
             for sentence in said(done.header, done.totals):
